@@ -89,6 +89,14 @@ class InfeasibleError(ShoalError, ValueError):
     exit_code = 3
 
 
+class MisfitError(UseError):
+    """A plug-in returned something else than it should."""
+
+
+class LeftOut(UserWarning):
+    """Something from a plug-in failed and was left out; the sentence says what."""
+
+
 class Stopped(SystemExit):
     """The command line was asked to stop by a signal; unlike another SystemExit, it is let through by plug-ins."""
 
@@ -107,6 +115,11 @@ def reason_of(problem: BaseException) -> str:
     if isinstance(problem, MemoryError):
         return "there is not enough memory for this table."
     return f"an internal error of shoal ({place_of(problem)}). Please report it."
+
+
+def failed(name: str, how: str) -> str:
+    """Return the sentence that says that something from a plug-in failed, and how."""
+    return f"plug-in: {name!r} failed ({how}). Report this to its authors."
 
 
 def near(word: object, words: Iterable[str]) -> str:

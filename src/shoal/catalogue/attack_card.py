@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.catalogue.card import Card
 from shoal.catalogue.measure_card import Requirement
+from shoal.errors import kind_of
 from shoal.model.findings import Attack
 
 
@@ -27,6 +28,12 @@ class AttackCard(Card[Callable[[Any, Any, Any], Attack]]):
     requires: tuple[Requirement, ...] = ()
     control: bool = False
     repeats: bool = False
+
+    @staticmethod
+    def misfit(part: str, result: Any) -> str:
+        """Say what is wrong with what the attack returned; empty if nothing."""
+        wrong = part == "function" and not isinstance(result, Attack)
+        return f"it returned {kind_of(result)} instead of an Attack" if wrong else ""
 
 
 attack = AttackCard

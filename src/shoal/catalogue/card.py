@@ -32,6 +32,11 @@ class Card(Generic[F]):
         function.card = self  # type: ignore[attr-defined]
         return function
 
+    @staticmethod
+    def misfit(part: str, result: Any) -> str:  # noqa: ARG004 - a card may override this
+        """Say what is wrong with what a function of the card, its attribute `part`, returned; empty if nothing."""
+        return ""
+
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values, for JSON, tables and forms; without functions."""
         functions = {one.name for one in fields(self) if not one.repr}

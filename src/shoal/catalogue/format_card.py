@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from shoal.catalogue.card import Card
+from shoal.errors import WriteError, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +30,8 @@ class FormatCard(Card[Write]):
     called : str
         The usual name of the format.
     text : bool
-        Whether cells are written as text, which is read and typed by the rules for CSV files.
+        Whether the files are delimited text, which is read and typed by the rules for CSV files. A plug-in's function
+        is given the text of each cell as a CSV file has it, before quoting, and null for a missing cell.
     read : callable, optional
         Takes a path and returns the table; none for text. It must not quote a cell in a message.
     """
@@ -39,6 +41,20 @@ class FormatCard(Card[Write]):
     called: str
     text: bool = False
     read: Read | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.text is (self.read is not None):
+            wrong = "two ways to be read: leave out `read` or" if self.text else "no way to be read: give it `read`, or"
+            more = "" if self.text else " if it is delimited text, which is read by the rules for CSV files"
+            raise WriteError(f"format: the format {self.name!r} has {wrong} text=True{more}.")
+
+    @staticmethod
+    def misfit(part: str, result: Any) -> str:
+        """Say what is wrong with what the function that reads returned; empty if nothing."""
+        import pyarrow as pa
+
+        wrong = part == "read" and not isinstance(result, pa.Table)
+        return f"its `read` returned {kind_of(result)} instead of a table of pyarrow" if wrong else ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values, with `magic` in hexadecimal."""

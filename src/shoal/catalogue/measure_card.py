@@ -1,12 +1,16 @@
 """The card of a measure: formula, range, direction, requirements, cost, and explanations for readers of a report."""
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from shoal.catalogue.card import Card
-from shoal.errors import DataError, MethodError
+from shoal.errors import DataError, LeftOut, MethodError, ShoalError, kind_of
 from shoal.model.findings import Finding, Need
 from shoal.model.progress import tick
 from shoal.model.sentences import has_number
@@ -99,9 +103,11 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
         A plug-in's figure that does not declare what it counts is treated as counting rows, and its name must not
         have a number or a cell in it: reports show it.
         """
+        if self.name in case.faults:
+            raise MethodError(case.faults[self.name])
         if self.name not in case.taken:
-            found = self.function(case)
-            if not self.function.__module__.startswith("shoal."):
+            found = tuple(self.function(case))
+            if self.of_plug_in:
                 for one in found:
                     if wrong := self.misnamed(one, case):
                         raise MethodError(f"measure {self.name!r}: {wrong}.")
@@ -109,6 +115,27 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
             case.taken[self.name] = found
         held: tuple[Finding, ...] = case.taken[self.name]
         return held
+
+    @property
+    def of_plug_in(self) -> bool:
+        """Whether the measure comes from another package."""
+        return not self.function.__module__.startswith("shoal.")
+
+    @staticmethod
+    def misfit(part: str, result: Any) -> str:
+        """Say what is wrong with what the measure returned; empty if nothing."""
+        if part != "function":
+            return ""
+        if not isinstance(result, tuple | list):
+            return f"it returned {kind_of(result)} instead of a tuple of findings"
+        for one in result:
+            if not isinstance(one, Finding):
+                return f"it returned {kind_of(one)} among its findings"
+            ends = one.interval if isinstance(one.interval, tuple) else (0.0,) if one.interval is None else (None,)
+            for number in (one.value, *ends):
+                if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
+                    return "it returned a finding whose value or interval is not made of numbers"
+        return ""
 
     def misnamed(self, one: Finding, case: Any) -> str:
         """Return what is wrong with the name of a plug-in's finding; an empty text if nothing."""
@@ -128,11 +155,18 @@ measure = MeasureCard
 
 
 def taken(case: Any, wanted: Sequence[MeasureCard]) -> tuple[Finding, ...]:
-    """Return the findings of several measures."""
+    """Return the findings of several measures; a plug-in's that fails is left out with a warning, also in `faults`."""
     found: list[Finding] = []
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
-        found += card.take(case)
+        try:
+            found += card.take(case)
+        except (ShoalError, OSError) as problem:
+            if not card.of_plug_in:
+                raise
+            if card.name not in case.faults:
+                case.faults[card.name] = str(problem)
+                warnings.warn(f"measure: {card.name!r} was left out. {problem}", LeftOut, stacklevel=2)
     return tuple(found)
 
 

@@ -7,9 +7,11 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from shoal.catalogue.card import Card, first_paragraph
 from shoal.catalogue.parameters import Parameter, as_dict
-from shoal.errors import MethodError, listed, near, shortened
+from shoal.errors import MethodError, kind_of, listed, near, shortened
 from shoal.model.partition import Partition
 
 Method = Callable[..., Partition]
@@ -132,6 +134,18 @@ class MethodCard(Card[Method]):
                 raise MethodError(f"{self.name}: {name} must be {expected}; got {shortened(value)}.")
             checked[name] = value
         return checked
+
+    @staticmethod
+    def misfit(part: str, result: Any) -> str:
+        """Say what is wrong with what the method returned; empty if nothing."""
+        if part != "function":
+            return ""
+        if not isinstance(result, Partition):
+            return f"it returned {kind_of(result)} instead of a Partition"
+        labels = result.labels
+        sound = isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1
+        sound = sound and (not labels.size or bool(labels.min() == 0 and np.bincount(labels).all()))
+        return "" if sound else "its Partition was not made by `Partition.of`: groups are numbered from 0, without gaps"
 
     def inputs(self) -> str:
         """Return a sentence on what the method uses besides the table and its parameters."""

@@ -23,7 +23,19 @@ from shoal.catalogue.measure_card import MeasureCard
 from shoal.catalogue.method_card import MethodCard
 from shoal.catalogue.model_card import ModelCard
 from shoal.catalogue.source_index import Declaration, declarations
-from shoal.errors import MethodError, PolicyError, ShoalError, Stopped, UseError, WriteError, kind_of, listed, near
+from shoal.errors import (
+    MethodError,
+    MisfitError,
+    PolicyError,
+    ShoalError,
+    Stopped,
+    UseError,
+    WriteError,
+    failed,
+    kind_of,
+    listed,
+    near,
+)
 
 C = TypeVar("C", bound=Card[Any])
 
@@ -141,22 +153,28 @@ def _without_cells(card: C) -> C:
     guarded = copy(card)
     for one in fields(card):
         if callable(function := getattr(card, one.name)):
-            guarded._set(one.name, _guarded(function, card.name))
+            guarded._set(one.name, _guarded(function, card.name, card.misfit, one.name))
     return guarded
 
 
 @cache
-def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _guarded(
+    function: Callable[..., Any], name: str, misfit: Callable[[str, Any], str] = Card.misfit, part: str = ""
+) -> Callable[..., Any]:
     """Return a function of a plug-in that raises errors of shoal; lack of memory or disk space is reported as such.
 
     Errors of shoal keep their type, and lose their text. What an iterator yields is taken here, where its errors are.
+    `misfit` says what is wrong with what the function, the attribute `part` of its card, returned.
     """
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
             result = function(*args, **kwargs)
-            return tuple(result) if isinstance(result, Iterator) else result
+            result = tuple(result) if isinstance(result, Iterator) else result
+            if not (wrong := misfit(part, result)):
+                return result
+            failure: Exception = MisfitError(failed(name, wrong))
         except (KeyboardInterrupt, Stopped, MemoryError):
             raise
         except BaseException as problem:  # noqa: BLE001 - a plug-in may fail in any way, and must not end the process
@@ -172,7 +190,7 @@ def _failure(problem: BaseException, name: str) -> Exception:
     number = problem.errno if isinstance(problem, OSError) else None
     if type(number) is int and number in errorcode:
         return OSError(number, strerror(number))
-    reason = f"plug-in: {name!r} failed ({kind.__name__}). Report this to its authors."
+    reason = failed(name, kind.__name__)
     if isinstance(problem, ShoalError) and kind in vars(errors).values():
         return type(problem)(reason)
     return UseError(reason)

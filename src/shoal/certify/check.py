@@ -55,7 +55,7 @@ from shoal.certify.checked import (
 )
 from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
-from shoal.certify.released import is_csv, read_cells, unguarded
+from shoal.certify.released import is_csv, is_text, read_cells, unguarded
 from shoal.certify.row_order import ascends
 from shoal.errors import PolicyError, ReadError, ShoalError, counted, listed
 from shoal.io.data_file import csv_header
@@ -134,7 +134,7 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
         return VerificationReport((*lines, Line("columns", listed(public), "different columns or order", holds=False)))
     try:
         cells = read_cells(place / data, data)
-        released = unguarded(cells, policy) if is_csv(data) else cells
+        released = unguarded(cells, policy) if is_text(data) else cells
         found = recount(released, policy)
         more, note = _data(place / data, cells, released, public, policy, stated)
     except (ShoalError, KeyError, pa.ArrowException):

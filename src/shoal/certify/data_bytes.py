@@ -7,7 +7,7 @@ or after the parts are all found this way.
 
 | format | compared |
 | --- | --- |
-| CSV | always; moreover, no cell may be one that a spreadsheet would run |
+| CSV, text of plug-ins | always; moreover, no cell may be one that a spreadsheet would run |
 | gzip | the text always; its compression, if the certificate names the zlib that is installed here |
 | Parquet, Feather | if the certificate names the pyarrow that is installed here; else see `data_layout` |
 """
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.certify.data_layout import unexpected_layout
-from shoal.certify.released import CSV
+from shoal.certify.released import is_text
 from shoal.io.data_file import packing, write_table, write_text
 from shoal.io.files import CHUNK
 
@@ -45,7 +45,7 @@ def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str],
     libraries that wrote it, by the certificate, and `here` those installed.
     """
     format = name.removeprefix("data.")  # noqa: A001
-    if format in CSV:
+    if is_text(format):
         runs = any(_would_run(column) for column in cells.columns)
         if runs:
             return Bytes(holds=False, found="cells that a spreadsheet would run")
@@ -53,7 +53,7 @@ def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str],
             return Bytes(holds=False, found="more than one packed text, or a comment")
         if not _same(path, cells, format):
             return Bytes(holds=False, found="other bytes")
-        if format == "csv" or _same(path, cells, "csv.gz", packed=True):
+        if format != "csv.gz" or _same(path, cells, "csv.gz", packed=True):
             return Bytes(holds=True, found="the same bytes", note=_other(name, made, here))
     else:
         if _same(path, cells, format):
@@ -94,13 +94,13 @@ def _same(path: Path, cells: pa.Table, format: str, *, packed: bool = False) -> 
     """Write the cells again and compare with the bytes, or with the unpacked text, of the file."""
     with path.open("rb") as file:
         beside = _Beside(_Unpacked(file) if format == "csv.gz" and not packed else file)
-        if format not in CSV:
+        if not is_text(format):
             write_table(cells, cast(BinaryIO, beside), format)
         elif packed:
             with packing(beside) as sink:
                 write_text(cells, sink)
         else:
-            write_text(cells, beside)
+            write_text(cells, beside, "csv" if format == "csv.gz" else format)
         return beside.same and not beside.other.read(1)
 
 

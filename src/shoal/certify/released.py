@@ -9,11 +9,12 @@ import pyarrow.csv
 
 from shoal.catalogue import formats
 from shoal.errors import ReadError
+from shoal.io.csv_text import parse
 from shoal.io.data_file import csv_gap
 from shoal.io.files import opened, unpacked
 from shoal.model.policy import Policy
 
-CSV = ("csv", "csv.gz")  # the formats whose cells are compared as text
+CSV = ("csv", "csv.gz")
 
 
 def is_csv(name: str) -> bool:
@@ -21,11 +22,24 @@ def is_csv(name: str) -> bool:
     return name.removeprefix("data.") in CSV
 
 
+def is_text(name: str) -> bool:
+    """Return whether the cells of a format, or of a released data file of this name, are text: CSV, or a plug-in's."""
+    chosen = name.removeprefix("data.")
+    if chosen in formats.built_in:
+        return chosen in CSV
+    return chosen in formats.names() and formats.load(chosen).text
+
+
 def read_cells(path: Path, name: str) -> pa.Table:
-    """Read a released data file, whose `name` gives the format: the text of CSV cells, typed values otherwise."""
+    """Read a released data file, whose `name` gives the format: the text of CSV cells, typed values otherwise.
+
+    Text that a plug-in wrote is read by the rules for CSV files, but not typed.
+    """
     try:
         if is_csv(name):
             return _read_text(path, name)
+        if is_text(name):
+            return _read_text_of_plug_in(path, name)
         read = formats.load(name.removeprefix("data.")).read
         if read is None:
             raise ValueError
@@ -63,6 +77,17 @@ def _read_text(path: Path, name: str) -> pa.Table:
     )
     table = pyarrow.csv.read_csv(buffer, parse_options=parse, read_options=whole, convert_options=texts)
     return pa.table(table.columns, names=[unescaped(pa.array([word]))[0].as_py() for word in table.column_names])
+
+
+def _read_text_of_plug_in(path: Path, name: str) -> pa.Table:
+    """Read every cell of a text file that a plug-in wrote; only an empty cell is missing, or NA in a single column."""
+    with opened(path) as file:
+        block = unpacked(file, name, name.removeprefix("data."))
+    for gap in ("", csv_gap(1)):
+        table, _ = parse(bytearray(block), name, (gap,), header=True, as_text=True)
+        if csv_gap(table.num_columns) == gap:
+            break
+    return table.rename_columns(unescaped(pa.array(table.column_names, pa.string())).to_pylist())
 
 
 def unescaped(text: Any) -> Any:

@@ -3,6 +3,7 @@
 import json as json_
 import signal
 import sys
+import warnings
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Unpack
@@ -23,7 +24,7 @@ from shoal.cli.options import (
     given_options,
     with_shared_options,
 )
-from shoal.errors import ShoalError, Stopped, place_of
+from shoal.errors import LeftOut, ShoalError, Stopped, place_of
 from shoal.model.asking import on_command_line
 
 app = typer.Typer(
@@ -241,7 +242,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:
-        sys.exit(app(standalone_mode="--json" not in sys.argv))  # else typer prints usage errors itself, as text
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", LeftOut)
+            warnings.showwarning = _warn
+            sys.exit(app(standalone_mode="--json" not in sys.argv))  # else typer prints usage errors itself, as text
     except USAGE_ERROR as problem:
         _fail("UsageError", problem.format_message(), problem.exit_code)
     except ShoalError as problem:
@@ -261,6 +265,16 @@ def _fail(kind: str, message: str, code: int) -> NoReturn:
     if "--json" in sys.argv:
         show.plain(json_.dumps({"error": {"kind": kind, "message": message, "exit": code}}, ensure_ascii=False))
     sys.exit(code)
+
+
+def _warn(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Print what was left out as a sentence, any other warning as Python prints it."""
+    if issubclass(category, LeftOut):
+        show.error(str(message))
+    else:
+        (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _stop(number: int, _: object) -> NoReturn:

@@ -62,8 +62,16 @@ def formats(json: Json = False) -> None:
     """List the file formats: `shoal formats`."""
     from shoal.catalogue import formats as section
 
-    heads = ("format", "extensions", "what is written")
-    show.cards(heads, [(card, " ".join(card.endings), card.summary) for card in _all(section)], json=json)
+    heads, cards = ("format", "extensions", "what is written"), _all(section)
+    ours = {ending: card.name for card in cards if card.name in section.built_in for ending in card.endings}
+    for card in cards:
+        for ending in () if card.name in section.built_in else card.endings:
+            if ending in ours:
+                show.error(
+                    f"plug-in: files that end in {ending!r} are read as {ours[ending]!r}, which is built in, and not "
+                    f"as {card.name!r}."
+                )
+    show.cards(heads, [(card, " ".join(card.endings), card.summary) for card in cards], json=json)
 
 
 def _all(section: Any) -> list[Any]:

@@ -78,7 +78,8 @@ class _Digest(io.RawIOBase):
 def write_table(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: A002
     """Write a table in one of the formats into an open file."""
     plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
-    formats.load(format).function(plain, file)
+    card = formats.load(format)
+    card.function(_spelled_out(plain) if card.text and format not in formats.built_in else plain, file)
 
 
 def packing(file: Any) -> gzip.GzipFile:
@@ -170,9 +171,23 @@ def csv_gap(columns: int) -> str:
     return "" if columns > 1 else "NA"
 
 
-def write_text(table: pa.Table, file: Any) -> None:
-    """Write the text cells of a CSV file, apostrophes included, as `write_data` had written them."""
-    write_csv(table, file, _quoted)
+def write_text(table: pa.Table, file: Any, format: str = "csv") -> None:  # noqa: A002
+    """Write the text cells of a file, CSV or of a plug-in, apostrophes included, as `write_data` had written them."""
+    if format in formats.built_in:
+        write_csv(table, file, _quoted)
+    else:
+        guarded = _escaped(pa.array(table.column_names, pa.string())).to_pylist()
+        formats.load(format).function(table.rename_columns(guarded), file)
+
+
+def _spelled_out(table: pa.Table) -> pa.Table:
+    """Return a table as the text formats of plug-ins get it: the text of names and cells, as in a CSV file."""
+    parts = [table.slice(start, SLICE).columns for start in range(0, max(1, table.num_rows), SLICE)]
+    columns = [
+        pa.chunked_array([_spelled(part.combine_chunks())[0].cast(pa.string()) for part in column])
+        for column in zip(*parts, strict=True)
+    ]
+    return pa.table(columns, names=_escaped(pa.array(table.column_names, pa.string())).to_pylist())
 
 
 def write_csv(table: pa.Table, file: Any, spell: Callable[[pa.Array], pa.Array] | None = None) -> None:
@@ -188,12 +203,18 @@ def write_csv(table: pa.Table, file: Any, spell: Callable[[pa.Array], pa.Array] 
 
 def _cells(column: pa.Array) -> pa.Array:
     """Return the text of each cell as it appears in the file; missing cells stay missing."""
+    text, plain = _spelled(column)
+    return text if plain else _quoted(text)
+
+
+def _spelled(column: pa.Array) -> tuple[pa.Array, bool]:
+    """Return the text of each cell before quoting, and whether it never needs quotes."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     if pa.types.is_nested(kind):
         column = pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()], pa.string())
-        return _quoted(_escaped(column))
+        return _escaped(column), False
     try:
         text = column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -202,13 +223,13 @@ def _cells(column: pa.Array) -> pa.Array:
         ) from None
     if pa.types.is_floating(kind):
         whole = pc.match_substring_regex(text, r"^-?[0-9]+$")
-        return pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text)
+        return pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text), True
     if pa.types.is_timestamp(kind):
-        return pc.replace_substring_regex(text, r"\.0+(Z?)$", r"\1")
+        return pc.replace_substring_regex(text, r"\.0+(Z?)$", r"\1"), True
     plain = (
         pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind)
     )
-    return text if plain else _quoted(_escaped(text))
+    return (text, True) if plain else (_escaped(text), False)
 
 
 def _escaped(text: pa.Array) -> pa.Array:

@@ -19,7 +19,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.catalogue import FormatCard, formats
-from shoal.errors import ReadError
+from shoal.errors import MisfitError, ReadError
 from shoal.io.arrow_messages import messages
 from shoal.io.csv_text import parse
 from shoal.io.frames import from_frame
@@ -98,14 +98,14 @@ def read(
         file.seek(0)
         notes: tuple[str, ...] = ()
         card = formats.load(kind)
-        if card.text:
+        if card.read is None:
             words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
             text = unpacked(file, path.name, kind)
             encoding = _to_utf8(text, path.name)
             data, found = parse(text, path.name, words, header=header, as_text=as_text)
             notes = (f"encoding {encoding}", *found)
         else:
-            data = read_typed(card, path)
+            data = read_typed(card.read, path, card.called)
     return _checked(data, Origin(path.name, kind, None, notes), repr(path.name))
 
 
@@ -163,7 +163,7 @@ def format_of(path: Path, start: bytes) -> str:
     if not start:
         raise ReadError(f"read: {path.name!r} is empty; expected a header line and rows. Check the file.")
     cards = formats.cards().values()
-    named = next((card for card in cards if path.suffix.lower() in card.endings), None)
+    named = _named(path)
     if named is None:
         return next((card.name for card in cards if card.magic and start.startswith(card.magic)), "csv")
     if named.name == "csv" and start.startswith(formats.load("csv.gz").magic):
@@ -175,16 +175,25 @@ def format_of(path: Path, start: bytes) -> str:
     return named.name
 
 
-def read_typed(card: FormatCard, path: Path) -> pa.Table:
+def _named(path: Path) -> FormatCard | None:
+    """Return the format whose ending a file name has, the longest one; if several have it, a built-in one."""
+    found = [
+        (len(ending), name in formats.built_in, name)
+        for name, card in formats.cards().items()
+        for ending in (*card.endings, f".{name}")
+        if path.name.lower().endswith(ending)
+    ]
+    return formats.load(max(found)[2]) if found else None
+
+
+def read_typed(reader: Callable[[Path], pa.Table], path: Path, called: str) -> pa.Table:
     """Read a file whose cells have types; error messages of plug-ins are not shown."""
-    if card.read is None:
-        raise ReadError(f"read: {path.name!r}: the format {card.name!r} can be written but not read.")
     try:
-        return card.read(path)
-    except ReadError:  # written for users, so it quotes no cell
+        return reader(path)
+    except (ReadError, MisfitError):  # written for users, so they quote no cell
         raise
     except FAULTS:
-        raise ReadError(f"read: {path.name!r} cannot be read as a {card.called} file.") from None
+        raise ReadError(f"read: {path.name!r} cannot be read as a {called} file.") from None
 
 
 def unpacked(file: IO[bytes], name: str, kind: str) -> bytearray:

@@ -152,8 +152,8 @@ def _from_file(path: Path, layout: str | None, named: dict[str, str | None], sep
         file.seek(0)
         kind = format_of(path, start) if start else "csv"
         card = formats.load(kind)
-        if not card.text:
-            return _from_table(read_typed(card, path), repr(path.name), layout, named, separator)
+        if card.read is not None:
+            return _from_table(read_typed(card.read, path, card.called), repr(path.name), layout, named, separator)
         text = unpacked(file, path.name, kind)
     inner = Path(path.stem).suffix.lower() if ending == ".gz" else ending
     if layout in ("long", "list") or (layout is None and (inner in TEXT_TABLES or any(named.values()))):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.catalogue import methods
 from shoal.enforce import enforce
-from shoal.errors import MethodError, PolicyError
+from shoal.errors import MethodError, PolicyError, failed
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
@@ -82,9 +82,7 @@ def cluster(
     seen = encoded.X if encoded.columns is None else encoded.columns
     found = card.function(seen, **given, **{name: run[name] for name in card.uses})
     if found.n != len(encoded.X):
-        raise MethodError(
-            f"{card.name}: returned groups for {found.n} of {len(encoded.X)} rows. Report this to its author."
-        )
+        raise MethodError(failed(card.name, f"it returned groups for {found.n} of {len(encoded.X)} rows"))
     if encoded.view_of is not None and "view_of" not in card.uses:
         found = replace(found, notes=(*found.notes, f"{card.name}: {UNVIEWED}"))
     if encoded.weights is None or "weights" in card.uses:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.certify.released import is_csv
+from shoal.certify.released import is_text
 from shoal.errors import InfeasibleError, WriteError
 from shoal.io.item_columns import from_list_column
 from shoal.model.findings import Finding
@@ -75,8 +75,8 @@ def exchange_items(
 
 
 def spelt(data: pa.Table, policy: Policy, format: str) -> pa.Table:  # noqa: A002
-    """Return a released table as it is written: in a CSV file, lists of items are text with the policy's separator."""
-    for name in policy.names("items") if is_csv(format) else ():
+    """Return a released table as it is written: in a text file, lists of items are text with the policy's separator."""
+    for name in policy.names("items") if is_text(format) else ():
         column, separator = data.column(name), policy.columns[name].separator or SEPARATOR
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             continue

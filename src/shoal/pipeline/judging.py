@@ -5,7 +5,7 @@
 2. The selected measures, or all, are computed on the case. Figures of the pair are confidential.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.catalogue import AttackCard, attacks, measures
+from shoal.catalogue import attacks, measures
 from shoal.catalogue.measure_card import refuse_empty, taken
 from shoal.certify.certificate import POLICY, data_files
 from shoal.certify.check import check_folder, holds_sets
@@ -26,13 +26,13 @@ from shoal.model.asking import argument, in_seconds, one_or_several, option
 from shoal.model.findings import Attack, Finding
 from shoal.model.options import TableOptions, with_options
 from shoal.model.policy import Policy, PolicySource
-from shoal.model.progress import step, tick
+from shoal.model.progress import step
 from shoal.model.release import Release
-from shoal.model.sentences import Sentence
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table
 from shoal.pipeline.alignment import other_rows, refuse_other_labels, refuse_published_order
 from shoal.pipeline.arrow_errors import without_arrow_errors
+from shoal.pipeline.attempts import tried
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.private import read_private
 from shoal.pipeline.regrouping import Regrouping
@@ -41,10 +41,7 @@ from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
 from shoal.prepare.trees import hierarchies
-from shoal.privacy.attacks.attack import Clock, profiles
-from shoal.privacy.attacks.attack import Profile as Known
-from shoal.privacy.attacks.control import doubts
-from shoal.privacy.attacks.singling import control_case
+from shoal.privacy.attacks.attack import profiles
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import read_column
 
@@ -122,10 +119,12 @@ def measure(
     if names and len(able) < len(wanted):
         missing = [card.name for card in wanted if card not in able]
         raise DataError(f"measure: {listed(missing)} need the original table as well as the release. Give both.")
+    if names:
+        for card in able:
+            card.take(case)  # a plug-in that was asked for by name may fail
+        refuse_empty([card for card in able if not card.take(case)])
     found = taken(case, able)
     step("")
-    if names:
-        refuse_empty([card for card in able if not card.take(case)])
     return found
 
 
@@ -175,25 +174,9 @@ def attack(
             f"attack: unknown profile {shortened(profile)} for this table. Known: {listed(known)}."
             f"{near(profile, known)}"
         )
-    found = tried(case, wanted, known[profile], seconds)
+    found = tried(case, wanted, known[profile], seconds, strict=bool(names))
     step("")
     return found
-
-
-def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float | None = None) -> tuple[Attack, ...]:
-    """Run attacks one after the other within `budget` seconds; note doubts about control rows where they are used."""
-    if any(card.control for card in wanted):
-        control_case(case)  # refuses control rows that lack a quasi-identifier
-    reasons = "; ".join(doubts(case))
-    found, whole = [], Clock(budget)
-    for number, card in enumerate(wanted):
-        tick(number, len(wanted))
-        one = card.function(case, known, whole.part(len(wanted) - number))
-        doubt = Sentence(
-            "{between}CONTROL ROWS ARE DOUBTFUL: {reasons}", between="; " if one.note else "", reasons=reasons
-        )
-        found.append(replace(one, note=one.note + doubt if one.note else doubt) if reasons and card.control else one)
-    return tuple(found)
 
 
 def case_of(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shoal.catalogue import measures, methods
 from shoal.catalogue.measure_card import taken
 from shoal.certify.check import VerificationReport, check_data, check_folder
-from shoal.certify.released import is_csv
+from shoal.certify.released import is_text
 from shoal.enforce import check_feasible
 from shoal.errors import PolicyError, ReadError
 from shoal.io.bundle import settle
@@ -294,7 +294,7 @@ def verify(
         drop_direct=False,
     )
     data = table.data
-    if not parse and is_csv(table.origin.format):
+    if not parse and is_text(table.origin.format):
         text = read(source, ("",), header=wanted.header, as_text=True)
         quasi = set(named.names("quasi"))
         data = pa.table({name: (text if name in quasi else table).column(name) for name in table.names})

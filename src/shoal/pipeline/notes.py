@@ -100,7 +100,7 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], ca
         for change in recoded.ledger
         if change.emptied * 10 >= recoded.data.num_rows
     ]
-    notes = _unchanged(case)
+    notes = [*_unchanged(case), *case.faults.values()]
     medoids = [name for name in policy.names("quasi") if policy.columns[name].form == "medoid"]
     if len(medoids) > 1:
         notes.append(

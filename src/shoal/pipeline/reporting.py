@@ -31,8 +31,9 @@ from shoal.model.release import Change, Release
 from shoal.model.set_release import SetRelease
 from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.arrow_errors import without_arrow_errors
+from shoal.pipeline.attempts import tried
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.judging import case_of, refuse_sets, tried
+from shoal.pipeline.judging import case_of, refuse_sets
 from shoal.pipeline.private import FINDINGS
 from shoal.pipeline.set_report import set_page
 from shoal.pipeline.write import published_policy, read_back
@@ -152,7 +153,7 @@ def facts_of(
         attacks=_attacked(case) if attacks else (),
         ledger=[Change(**line) for line in held["ledger"]],
         suppressed=int(held["suppressed"]),
-        notes=held["notes"],
+        notes=[*held["notes"], *case.faults.values()],
         plane=_plane(case),
         pictures=drawn,
     )
@@ -228,7 +229,7 @@ def _held_facts(
         attacks=attacks,
         ledger=release.ledger,
         suppressed=release.suppressed,
-        notes=release.notes,
+        notes=list(dict.fromkeys((*release.notes, *case.faults.values()))),
         plane=_plane(case),
         pictures=pictures(release._making.sketches, release._making.sketched, views),
         **more,

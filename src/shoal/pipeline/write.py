@@ -24,7 +24,7 @@ from shoal.certify.certificate import (
     written_with,
 )
 from shoal.certify.check import check_folder
-from shoal.certify.released import is_csv, unescaped
+from shoal.certify.released import is_text, unescaped
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, reason_of
 from shoal.io.bundle import Place, check_outside, check_target, drafts
 from shoal.io.data_file import digest_of, write_data
@@ -144,9 +144,21 @@ def _write_checked(
         checked = check_folder(made, lambda *_: page, redrawn)
         if not checked.holds:
             failed = ", ".join(line.what for line in checked.lines if not line.holds)
-            raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
+            raise GuaranteeError(
+                f"verify: the written files do not confirm {failed}. Nothing was written.{_of_plug_in(made)}"
+            )
         for one in hidden:
             hold(made, one)
+
+
+def _of_plug_in(made: Path) -> str:
+    """Say who is to blame if a file in the format of a plug-in is not confirmed."""
+    used = [name for name in formats.names() if name not in formats.built_in and (made / f"data.{name}").is_file()]
+    return "".join(
+        f" The format {name!r} is that of a plug-in: a table that it writes must be read again with the same cells. "
+        "Report this to its authors, and choose another format."
+        for name in used
+    )
 
 
 def _groups(release: Release) -> dict[str, str]:
@@ -252,7 +264,7 @@ def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: 
 def read_back(data: Path, policy: Policy) -> pa.Table:
     """Read a released data file as it was before writing: typed, and without the escapes that guard spreadsheets."""
     table = read(data, policy.null_words, header=True).data
-    if not is_csv(data.name):
+    if not is_text(data.name):
         return table
     names = unescaped(pa.array(table.column_names, pa.string())).to_pylist()
     texts = [pa.types.is_string(column.type) or pa.types.is_large_string(column.type) for column in table.columns]

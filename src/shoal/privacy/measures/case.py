@@ -46,6 +46,7 @@ class Case:
     # takes `origin` and the seed, returns the class of each row.
     regroup: Callable[[Labels, int], Labels] | None = None
     taken: dict[str, tuple[Finding, ...]] = field(default_factory=dict, init=False, repr=False)
+    faults: dict[str, str] = field(default_factory=dict, init=False, repr=False)  # of plug-in measures that failed
 
     @property
     def n(self) -> int:

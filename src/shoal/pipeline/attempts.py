@@ -1,0 +1,46 @@
+"""Run attacks on a case, one after the other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shoal.catalogue import AttackCard, attacks
+from shoal.errors import ShoalError
+from shoal.model.findings import NOT_TRIED, Attack
+from shoal.model.progress import tick
+from shoal.model.sentences import Sentence
+from shoal.privacy.attacks.attack import Clock
+from shoal.privacy.attacks.attack import Profile as Known
+from shoal.privacy.attacks.control import doubts
+from shoal.privacy.attacks.singling import control_case
+from shoal.privacy.measures.case import Case
+
+
+def tried(
+    case: Case, wanted: Sequence[AttackCard], known: Known, budget: float | None = None, *, strict: bool = False
+) -> tuple[Attack, ...]:
+    """Run attacks one after the other within `budget` seconds; note doubts about control rows where they are used.
+
+    An attack of a plug-in that fails was not tried, or, if `strict`, raises an error.
+    """
+    if any(card.control for card in wanted):
+        control_case(case)  # refuses control rows that lack a quasi-identifier
+    reasons = "; ".join(doubts(case))
+    found, whole = [], Clock(budget)
+    for number, card in enumerate(wanted):
+        tick(number, len(wanted))
+        clock = whole.part(len(wanted) - number)
+        bare = strict or card.name in attacks.built_in
+        one = card.function(case, known, clock) if bare else _tried(card, case, known, clock)
+        doubt = Sentence(
+            "{between}CONTROL ROWS ARE DOUBTFUL: {reasons}", between="; " if one.note else "", reasons=reasons
+        )
+        found.append(replace(one, note=one.note + doubt if one.note else doubt) if reasons and card.control else one)
+    return tuple(found)
+
+
+def _tried(card: AttackCard, case: Case, known: Known, clock: Clock) -> Attack:
+    """Run the attack of a plug-in; if it fails, it was not tried, and its note says why."""
+    try:
+        return card.function(case, known, clock)
+    except (ShoalError, OSError) as problem:
+        return Attack(card.name, known.name, 0.0, 0, None, 0.0, None, None, NOT_TRIED, str(problem))
