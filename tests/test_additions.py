@@ -18,7 +18,7 @@ import shoal
 from command_line import shoal_command
 from shoal.catalogue.sections import _guarded
 from shoal.conformance import check_attack, check_measure, check_model
-from shoal.errors import Stopped
+from shoal.errors import PlugInError, Stopped
 
 MODULE = '''
 import numpy as np
@@ -270,7 +270,7 @@ def test_an_error_of_shoal_in_a_plug_in_keeps_its_kind_but_not_its_text(kind):
     class Own(kind):
         pass
 
-    assert type(raised(Own("SECRET"))) is shoal.UseError
+    assert type(raised(Own("SECRET"))) is PlugInError
 
 
 def test_what_a_plug_in_yields_is_taken_where_its_errors_are_reported():
@@ -346,3 +346,25 @@ def test_lists_name_the_plug_ins_that_cannot_be_loaded(broken, section):
     assert "plug-in: 'ending' cannot be loaded (SystemExit)" in done.err
     assert json.loads(done.out)
     assert "ending" not in {one["name"] for one in getattr(shoal, section)()}
+
+
+def test_a_release_whose_plug_ins_are_missing_says_which(outside, people, tmp_path, monkeypatch):
+    made = {"k": 5, "sensitive": ["diagnosis"]}
+    model = {"constraints": {"others": {"values of a class": 2}}}
+    folders = {
+        "the format 'orc'": shoal.anonymize(people, **made).save(tmp_path / "format", format="orc"),
+        "the method 'runs'": shoal.anonymize(people, method="runs", **made).save(tmp_path / "method"),
+        "the model 'values of a class'": shoal.anonymize(people, **made, **model).save(tmp_path / "model"),
+    }
+    assert all(shoal.verify(folder).holds for folder in folders.values())
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if not path.endswith("site")])
+    for what, folder in folders.items():
+        checked = shoal.verify(folder)
+        kind, _, name = what.removeprefix("the ").partition(" ")
+        assert [(one.claimed, one.found) for one in checked.lines if not one.holds] == [(what, "not known here")]
+        [note] = checked.notes
+        assert note == f"T{what[1:]} of this release is not known here. Install the plug-in that provides it."
+        with pytest.raises(shoal.GuaranteeError, match=f"does not pass verification. The {kind} {name}"):
+            shoal.report(None, folder)
+        with pytest.raises(shoal.DataError, match=f"The {kind} {name} of this release is not known here"):
+            shoal.measure(None, folder)

@@ -89,8 +89,12 @@ class InfeasibleError(ShoalError, ValueError):
     exit_code = 3
 
 
-class MisfitError(UseError):
-    """A plug-in returned something else than it should."""
+class PlugInError(UseError):
+    """A function of a plug-in failed; users catch it as a UseError."""
+
+
+class MisfitError(PlugInError, MethodError):
+    """A function of a plug-in returned something else than it should."""
 
 
 class LeftOut(UserWarning):

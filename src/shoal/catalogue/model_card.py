@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.catalogue.card import Card
-from shoal.errors import MethodError
+from shoal.errors import MisfitError, failed
 from shoal.model.policy import Constraints
 
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
@@ -78,7 +78,7 @@ class ModelCard(Card[Callable[..., Any]]):
         return ~(figures < asked - SLACK) if self.strict else ~(figures <= asked + SLACK)
 
     def figures(self, counts: Any, constraints: Constraints) -> Figures:
-        """Return the figure of each class; MethodError is raised if a plug-in does not give one for each."""
+        """Return the figure of each class; MisfitError is raised if a plug-in does not give one for each."""
         if self.name not in constraints.others:
             return np.asarray(self.function(counts, constraints))
         if not counts.sizes.size:
@@ -94,12 +94,9 @@ model = ModelCard
 
 
 def one_each(name: str, found: object, classes: int) -> Figures:
-    """Return the figures that a plug-in's model gave, or raise MethodError if they are not one number per class."""
+    """Return the figures that a plug-in's model gave, or raise MisfitError if they are not one number per class."""
     good = isinstance(found, np.ndarray) and found.shape == (classes,) and found.dtype.kind in "iuf"
     figures = np.array(found, np.float64) if good else np.full(1, np.nan)
     if np.isnan(figures).any():
-        raise MethodError(
-            f"plug-in: the model {name!r} must give an array of one number for each class, and none may be NaN. "
-            "Report this to its authors."
-        )
+        raise MisfitError(failed(name, "a model must give an array of one number for each class, and none may be NaN"))
     return figures

@@ -26,10 +26,10 @@ from shoal.catalogue.source_index import Declaration, declarations
 from shoal.errors import (
     MethodError,
     MisfitError,
+    PlugInError,
     PolicyError,
     ShoalError,
     Stopped,
-    UseError,
     WriteError,
     failed,
     kind_of,
@@ -193,7 +193,7 @@ def _failure(problem: BaseException, name: str) -> Exception:
     reason = failed(name, kind.__name__)
     if isinstance(problem, ShoalError) and kind in vars(errors).values():
         return type(problem)(reason)
-    return UseError(reason)
+    return PlugInError(reason)
 
 
 methods = Section(

@@ -12,6 +12,7 @@
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.catalogue import formats
 from shoal.certify.certificate import (
     CERTIFICATE,
     FAULTS,
@@ -39,7 +41,7 @@ from shoal.certify.certificate import (
     written_with,
 )
 from shoal.certify.check_cells import contradicted
-from shoal.certify.check_policy import MOST_POLICY, published_text, refusals, unused_levels
+from shoal.certify.check_policy import MOST_POLICY, published_text, refusals, uninstalled, unused_levels
 from shoal.certify.check_sets import Redraw, check_sets
 from shoal.certify.checked import (
     Line,
@@ -47,6 +49,7 @@ from shoal.certify.checked import (
     compared,
     compared_files,
     is_plain,
+    lacking,
     missing_file,
     name_of,
     published_as,
@@ -57,7 +60,7 @@ from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
 from shoal.certify.released import is_csv, is_text, read_cells, unguarded
 from shoal.certify.row_order import ascends
-from shoal.errors import PolicyError, ReadError, ShoalError, counted, listed
+from shoal.errors import PlugInError, PolicyError, ReadError, ShoalError, counted, listed, shortened
 from shoal.io.data_file import csv_header
 from shoal.model.asking import either
 from shoal.model.findings import Verdict
@@ -97,8 +100,24 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
     try:
         stated = read_statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
     except FAULTS:
-        return VerificationReport((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
+        return _unread(place)
     return check_sets(place, stated, redraw) if stated.kind == SETS_PREDICATE else _check_table(place, stated, page)
+
+
+def _unread(place: Path) -> VerificationReport:
+    """Say that a certificate cannot be read, or that its data has the format of a plug-in that is not installed."""
+    try:
+        predicate = json.loads(small_text(place / CERTIFICATE, MOST_CERTIFICATE))["predicate"]
+        named = re.fullmatch(r"data\.([\w+-]+(\.[\w+-]+)*)", predicate["data"])
+    except FAULTS:
+        named = None
+    format = "" if named is None else named[1]  # noqa: A001
+    if not format or (format in formats.names() and format not in formats.broken()):
+        line = Line("certificate", "a statement about a release", "cannot be read", holds=False)
+        return VerificationReport((line,))
+    line = Line("certificate", f"the format {shortened(format)}", "not known here", holds=False)
+    told = (lacking("format", format),)
+    return VerificationReport((line,), notes=told, missing=told)
 
 
 def holds_sets(folder: str | Path) -> bool:
@@ -124,9 +143,13 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
     try:
         text = small_text(place / POLICY, MOST_POLICY)
         policy = Policy.from_toml(text)
-        lines += _policy(policy, text, stated.predicate["policy"])
+        unknown = list(uninstalled(policy))
+        lines += _policy(policy, text, stated.predicate["policy"], unknown)
     except (PolicyError, ValueError, RecursionError):
         return VerificationReport((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
+    missing = tuple(lacking(kind, name) for kind, name in unknown)
+    if any(kind == "model" for kind, _ in unknown):  # nothing can be counted
+        return VerificationReport(tuple(lines), notes=missing, missing=missing)
     if not is_plain(place / data):
         return VerificationReport((*lines, missing_file("data", place / data)))
     public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
@@ -137,12 +160,13 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
         released = unguarded(cells, policy) if is_text(data) else cells
         found = recount(released, policy)
         more, note = _data(place / data, cells, released, public, policy, stated)
-    except (ShoalError, KeyError, pa.ArrowException):
-        return VerificationReport((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
+    except (ShoalError, KeyError, pa.ArrowException) as problem:
+        why = str(problem) if isinstance(problem, PlugInError) else "cannot be read"
+        return VerificationReport((*lines, Line("data", "readable by the policy", why, holds=False)))
     lines += [*more, *compared(stated.claims, found)]
     claimed = [_as_claimed(one, stated.claims) for one in found]
     lines.append(_certificate(place, policy, claimed, released.num_rows, stated))
-    notes = [note] if note else []
+    notes = [*missing, *([note] if note else [])]
     if REPORT in expected and not is_plain(place / REPORT):
         notes.append(f"{REPORT}, which the certificate lists, is missing from the folder. All else was checked.")
     elif REPORT in expected and page is None:
@@ -151,7 +175,7 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
         line, remedy = _report(place, page, claimed, stated)
         lines.append(line)
         notes += [remedy] if remedy else []
-    return VerificationReport(tuple(lines), found, tuple(notes), published_as(policy, released.column_names))
+    return VerificationReport(tuple(lines), found, tuple(notes), published_as(policy, released.column_names), missing)
 
 
 def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
@@ -162,12 +186,17 @@ def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
     return VerificationReport(lines, found, (), tuple(columns))
 
 
-def _policy(policy: Policy, text: str, stated: Any) -> Iterable[Line]:
-    """Compare a policy with the certificate and with what shoal writes, and say why shoal would not accept it."""
+def _policy(policy: Policy, text: str, stated: Any, unknown: list[tuple[str, str]]) -> Iterable[Line]:
+    """Compare a policy with the certificate and with what shoal writes, and say why shoal would not accept it.
+
+    Whatever is `unknown`, because a plug-in is not installed, has lines of its own.
+    """
     same = policy.as_dict() == stated
     yield Line("policy", "as in the certificate", "the same" if same else "different", same)
     why = next(refusals(policy), "")
     yield Line("policy", "accepted by shoal", why or "yes", not why)
+    for kind, name in unknown:
+        yield Line("policy", f"the {kind} {shortened(name)}", "not known here", holds=False)
     yield same_bytes("policy bytes", not why and text == published_text(policy))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.catalogue import methods, requested_model
+from shoal.catalogue import methods, models, requested_model
 from shoal.errors import MethodError, PolicyError, ShoalError
 from shoal.model.column import FORMS
 from shoal.model.policy import Policy
@@ -41,6 +41,15 @@ def refusals(policy: Policy) -> Iterator[str]:
     yield from _named(policy)
     yield from _others(policy)
     yield from _method(policy)
+
+
+def uninstalled(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of the models and methods of a policy that are not known here."""
+    known = {*models.names()} - {*models.broken()}
+    yield from (("model", name) for name in policy.constraints.others if name not in known)
+    known = {*methods.aliases, *methods.names()} - {*methods.broken()}
+    if policy.method.name not in known:
+        yield "method", policy.method.name
 
 
 def _columns(policy: Policy) -> Iterator[str]:
@@ -77,15 +86,14 @@ def _others(policy: Policy) -> Iterator[str]:
         try:
             requested_model(name)
         except ShoalError:
-            yield f"constraints.others names {name!r}, which is not the model of an installed plug-in"
+            if ("model", name) not in uninstalled(policy):
+                yield f"constraints.others names {name!r}, which is not the model of an installed plug-in"
 
 
 def _method(policy: Policy) -> Iterator[str]:
     """Yield what is wrong with the method; its parameters could otherwise carry arbitrary text."""
     name, given = policy.method.name, policy.method.parameters
-    if name not in {*methods.aliases, *methods.names()}:
-        yield f"method {name!r} is not installed"
-    elif given:
+    if given and ("method", name) not in uninstalled(policy):
         try:
             methods.load(name).check({"k": policy.constraints.k, **given})
         except (MethodError, PolicyError):

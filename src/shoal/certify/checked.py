@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.certify.certificate import CERTIFICATE, Claims, digest
 from shoal.certify.recounted_models import SLACK
-from shoal.errors import counted, listed
+from shoal.errors import counted, listed, shortened
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy
 
@@ -48,12 +48,15 @@ class VerificationReport:
         What a recipient should know.
     columns : tuple of Published
         The role and the published form of each column.
+    missing : tuple of str
+        Those of the notes that say which plug-in must be installed to verify the release.
     """
 
     lines: tuple[Line, ...]
     verdicts: tuple[Verdict, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Published, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -160,6 +163,11 @@ def compared(claims: Claims, found: Iterable[Verdict]) -> Iterable[Line]:
 def _close(claimed: float, found: float) -> bool:
     """Return whether two figures differ by rounding alone."""
     return abs(claimed - found) <= SLACK * max(1.0, abs(found))
+
+
+def lacking(kind: str, name: str) -> str:
+    """Say that something that a release uses comes from a plug-in that is not installed here, or cannot be loaded."""
+    return f"The {kind} {shortened(name)} of this release is not known here. Install the plug-in that provides it."
 
 
 def same_bytes(what: str, same: bool) -> Line:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.catalogue import requested_model
-from shoal.errors import MethodError
+from shoal.errors import MisfitError, failed
 from shoal.model.policy import Constraints
 
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
@@ -144,10 +144,7 @@ def _installed(name: str, value: float, asked: Constraints) -> Asked:
         found = model.function(tally, asked)
         numbers = isinstance(found, np.ndarray) and found.dtype.kind in "iuf" and found.shape == tally.sizes.shape
         if not numbers or bool(np.isnan(found).any()):
-            raise MethodError(
-                f"plug-in: the model {name!r} must give one number for each class, and none may be NaN. "
-                "Report this to its authors."
-            )
+            raise MisfitError(failed(name, "a model must give one number for each class, and none may be NaN"))
         return np.array(found, np.float64)
 
     return Asked(name, value, figures, high=bool(model.high), strict=bool(model.strict))

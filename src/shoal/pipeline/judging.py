@@ -313,7 +313,8 @@ def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Align
     """Return the content of a release folder, aligned by the map of the private folder if there is an original."""
     checked = check_folder(folder)
     if not checked.holds:
-        raise DataError(f"release: {str(folder)!r} does not pass verification. Run `shoal verify` on it first.")
+        why = " ".join(checked.missing) or "Run `shoal verify` on it first."
+        raise DataError(f"release: {str(folder)!r} does not pass verification. {why}")
     data = next(folder / name for name in data_files() if (folder / name).is_file())
     if private is None:
         if original is not None:

@@ -138,7 +138,8 @@ def facts_of(
     settle(folder, private)
     checked = check_folder(folder)
     if not checked.holds:
-        raise GuaranteeError(f"report: {str(folder)!r} does not pass verification. `shoal verify` says why.")
+        why = " ".join(checked.missing) or "`shoal verify` says why."
+        raise GuaranteeError(f"report: {str(folder)!r} does not pass verification. {why}")
     if original is None:
         return _public_facts(folder, checked.verdicts, _claims_of(folder))
     case = case_of(original, folder, private=private, control=control)
