@@ -73,14 +73,14 @@ def compiled():
 @pytest.fixture
 def install(monkeypatch):
     """A function that installs plug-ins, as the entry points of another package would: install("models", name=...)."""
-    from shoal.catalogue import sections
+    from shoal.model import plug_ins
 
     points = {}
 
     def add(kind, named=None, /, **more):
         group = points.setdefault(f"shoal.{kind}", {})
         group |= {**(named or {}), **more}
-        monkeypatch.setattr(sections, "_entry_points", lambda group, _: entries(group))
+        monkeypatch.setattr(plug_ins, "_entry_points", lambda group, _: entries(group))
 
     def entries(group):
         return {

@@ -113,3 +113,20 @@ def test_a_model_whose_card_asks_for_nothing_is_judged_by_the_value_of_the_polic
     release = shoal.anonymize(people, k=5, sensitive=["diagnosis"], constraints={"others": {"mine": 9.0}})
     assert [(one.model, one.asked) for one in release.verdicts][1:] == [("mine", 9.0)]
     assert requested_model("mine").name == "mine"
+
+
+@pytest.mark.parametrize("asked", [{"rarest value": 3}, {"others": {"rarest value": 3}}])
+def test_the_model_of_a_plug_in_is_requested_by_its_name(install, asked):
+    install("models", {"rarest value": model("rarest value", high=True)(lambda counts, _: counts.sizes * 1.0)})
+    policy = shoal.Policy.of(k=5, constraints={**asked, "alpha": 0.5})
+    assert policy == shoal.Policy.of({"constraints": {"k": 5, "alpha": 0.5, "others": {"rarest value": 3}}})
+    twice = {"rarest value": 4, "others": {"rarest value": 3}}
+    with pytest.raises(shoal.PolicyError, match="rarest value is given twice, with different values"):
+        shoal.Policy.of(constraints=twice)
+    with pytest.raises(shoal.PolicyError, match="there is no constraint 'rarest values'"):
+        shoal.Policy.of(constraints={"rarest values": 3})
+
+
+def test_recursive_l_diversity_without_c_says_how_to_give_it():
+    with pytest.raises(shoal.PolicyError, match=r"needs both l and c.*constraints=\{\"c\": \.\.\.\}"):
+        shoal.Policy.of(k=5, l=3, l_kind="recursive", sensitive=["ill"])

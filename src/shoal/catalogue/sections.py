@@ -4,14 +4,13 @@ Built-in cards are found in the source of the packages named below, and loaded o
 decorated function as an entry point of the section's group, under the name of its card.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, fields
 from errno import errorcode
 from functools import cache, cached_property, wraps
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from os import strerror
 from typing import Any, Generic, TypeVar
 
@@ -36,6 +35,7 @@ from shoal.errors import (
     listed,
     near,
 )
+from shoal.model.plug_ins import installed
 
 C = TypeVar("C", bound=Card[Any])
 
@@ -81,9 +81,9 @@ class Section(Generic[C]):
         name = self.aliases.get(name, name)
         if name in built_in:
             return self._card(getattr(import_module(built_in[name].module), built_in[name].function), name)
-        installed = self._installed()
-        if name in installed:
-            return _without_cells(self._card(_loaded(installed[name], self.error), name))
+        points = self._installed()
+        if name in points:
+            return _without_cells(self._card(_loaded(points[name], self.error), name))
         known = self.names()
         raise self.error(f"{self.kind}: unknown {self.kind} {name!r}. Known: {listed(known, 30)}.{near(name, known)}")
 
@@ -118,7 +118,7 @@ class Section(Generic[C]):
 
     def _installed(self) -> Mapping[str, EntryPoint]:
         """Return the entry points of plug-ins by name."""
-        return _entry_points(self.group, tuple(sys.path))
+        return installed(self.group)
 
     def _card(self, function: object, name: str) -> C:
         """Return the card of a function, or raise an error if it has none."""
@@ -129,12 +129,6 @@ class Section(Generic[C]):
                 f"Its author must decorate it with @{self.decorators[0]}({name!r}, ...) of shoal.catalogue."
             )
         return card
-
-
-@cache
-def _entry_points(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:  # noqa: ARG001 - part of the key
-    """Return the entry points of a group by name, looked up once for each search path."""
-    return {point.name: point for point in entry_points(group=group)}
 
 
 def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:

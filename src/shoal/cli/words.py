@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import typer
 
@@ -21,15 +20,10 @@ def parameters(given: Iterable[str] | None) -> dict[str, Scalar]:
     return {name: _value(value) for name, value in named.items()}
 
 
-def constraints(given: Iterable[str] | None) -> dict[str, Any]:
-    """Return constraints from words such as `alpha=0.5`, as `parameters` does; those of plug-in models as `others`."""
-    from shoal.catalogue import models
-
+def constraints(given: Iterable[str] | None) -> dict[str, Scalar]:
+    """Return constraints from words such as `alpha=0.5`, as `parameters` does."""
     named = _named(given, "--constraint", "NAME=VALUE, such as alpha=0.5")
-    found: dict[str, Any] = {name: _value(value) for name, value in named.items()}
-    installed = {*models.names()} - {*models.built_in} if found else set()
-    others = {name: found.pop(name) for name in named if name in installed}
-    return {**found, "others": others} if others else found
+    return {name: _value(value) for name, value in named.items()}
 
 
 def hierarchies(given: Iterable[str] | None) -> dict[str, str]:

@@ -140,6 +140,17 @@ def option(name: str, value: str | bool) -> str:
     return _flag(name, value) if _flags.get() else _keyword(name, value)
 
 
+def constraint(name: str) -> str:
+    """Return how to set a constraint that has no option of its own, as the reader writes it.
+
+    Examples
+    --------
+    >>> constraint("alpha")
+    'constraints={"alpha": ...}'
+    """
+    return f"{FLAGS['constraints']} {name}=NUMBER" if _flags.get() else f'constraints={{"{name}": ...}}'
+
+
 def either(name: str, value: str | bool) -> str:
     """Return how to set an option in both places, for notes that are stored.
 

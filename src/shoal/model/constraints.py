@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from shoal.model.asking import option
+from shoal.model.asking import constraint, option
 from shoal.model.column import Role, Strict
 
 LKind = Literal["distinct", "entropy", "recursive"]
@@ -75,7 +75,7 @@ class Constraints(Strict):
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
             raise ValueError(f"l counts distinct values and must be a whole number; got {self.l:g}")
         if self.l_kind == "recursive" and (self.l is None or self.c is None):
-            raise ValueError("recursive l-diversity needs both l and c")
+            raise ValueError(f"recursive l-diversity needs both l and c; c is given by {constraint('c')}")
         if self.c is not None and self.l_kind != "recursive":
             raise ValueError("c is for recursive l-diversity only; set l_kind to 'recursive', or leave c out")
         if unbounded := [name for name, value in self.others.items() if not math.isfinite(value)]:

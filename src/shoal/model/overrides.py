@@ -7,7 +7,9 @@ from typing import Any
 
 from shoal.errors import PolicyError, kind_of
 from shoal.model.asking import argument, one_or_several
+from shoal.model.constraints import Constraints
 from shoal.model.options import PolicyOptions
+from shoal.model.plug_ins import MODELS, installed
 
 CONSTRAINTS = ("k", "l", "l_kind", "t", "m")
 MAPPINGS = ("constraints", "parameters", "hierarchies")
@@ -39,7 +41,7 @@ def overridden(values: dict[str, Any], options: PolicyOptions) -> dict[str, Any]
 def _constrain(constraints: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Set constraints, by their own options or together; one that is given twice must be the same."""
     alone = {name: given.get(name) for name in CONSTRAINTS}
-    together = given.get("constraints") or {}
+    together = _sorted(given.get("constraints") or {})
     for name, value in together.items():
         if alone.get(name) not in (None, value):
             raise PolicyError(f"policy: {name} is given twice, as {alone[name]} and as {value}. Give it once.")
@@ -47,6 +49,19 @@ def _constrain(constraints: dict[str, Any], given: Mapping[str, Any]) -> None:
     if isinstance(before, Mapping) and isinstance(others, Mapping):
         together = {**together, "others": {**before, **others}}
     _put(constraints, {**alone, **together})
+
+
+def _sorted(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return constraints with those that have the name of a plug-in's model under `others`, as in a policy file."""
+    own = installed(MODELS).keys() - Constraints.model_fields.keys()
+    plain = {name: value for name, value in given.items() if name not in own}
+    named = {name: value for name, value in given.items() if name in own}
+    others = plain.get("others", {})
+    if not named or not isinstance(others, Mapping):
+        return plain
+    if twice := [name for name, value in named.items() if others.get(name, value) != value]:
+        raise PolicyError(f"policy: {twice[0]} is given twice, with different values. Give it once.")
+    return {**plain, "others": {**others, **named}}
 
 
 def _choose_method(method: dict[str, Any], given: Mapping[str, Any]) -> None:

@@ -93,7 +93,7 @@ def anonymize(
     m : int, optional
         Number of items of a set that an attacker may know; 2 by default.
     constraints : mapping, optional
-        Other constraints by name, such as {"alpha": 0.5}.
+        Other constraints by name, such as {"alpha": 0.5}; also models of plug-ins.
     identifiers, quasi, sensitive, keep, items : iterables of str, optional
         The columns of each role. Identifiers are dropped, and quasi-identifiers are published as one value per class.
         Sensitive and kept columns are published unchanged; l and t protect the sensitive ones. A column of the role
