@@ -5,12 +5,26 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.csv import WriteOptions, write_csv
 
 import shoal
-from shoal.catalogue import attack, attacks, measure, measures, model, models
-from shoal.conformance import check_attack, check_measure, check_model
+from shoal.catalogue import (
+    Whole,
+    attack,
+    attacks,
+    file_format,
+    formats,
+    measure,
+    measures,
+    method,
+    methods,
+    model,
+    models,
+)
+from shoal.conformance import check_attack, check_format, check_measure, check_method, check_model
 from shoal.errors import MethodError, PolicyError
 from shoal.model.findings import Finding
+from shoal.model.partition import Partition
 from shoal.model.sentences import Rows, Sentence
 from shoal.pipeline.reporting import public_page
 from shoal.privacy.attacks.attack import concluded
@@ -92,7 +106,7 @@ def test_a_measure_that_would_print_counts_or_cells_is_refused_with_a_sentence()
         (counted(lambda case: 3.0, unit="%", whole=10**9), "`whole` must be None"),
         (counted(lambda case: -3.0), "must not be negative"),
         (counted(lambda case: 30.0, interval=(2.0, 3.0)), "within its interval"),
-        (counted(lambda case: "3 rows"), "must be a number"),
+        (counted(lambda case: "3 rows"), "value or interval is not made of numbers"),
         (counted(lambda case: 3.0, how="Ⅲ rows"), "must be a Sentence if it contains numbers"),
         (counted(lambda case: 3.0, how=Loud("{rows} rows", rows=Rows(3))), "not a subclass"),
         (counted(lambda case: 3.0, part="Ⅲ rows"), "`part` of a finding must not contain a number"),
@@ -197,3 +211,88 @@ def test_reports_do_not_show_a_plug_in_models_count_of_fewer_than_k_rows(install
     monkeypatch.undo()
     assert "rarest rows" not in models.names()
     assert public_page(folder, release.verdicts) == (folder / "report.html").read_text(encoding="utf-8")
+
+
+def runs(X, k):
+    """Cut the rows into runs of k to 2k - 1 rows."""
+    order = np.argsort(X.sum(axis=1), kind="stable")
+    labels = np.empty(len(X), np.int64)
+    labels[order] = np.minimum(np.arange(len(X)) // k, len(X) // k - 1)
+    return Partition.of(labels)
+
+
+def shifting(X, k):
+    """Modify X."""
+    X -= X.mean(axis=0)
+    return runs(X, k)
+
+
+DRAWS = np.random.default_rng(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (shifting, "must not modify X"),
+        (lambda X, k: None, "it returned None instead of a Partition"),
+        (lambda X, k: runs(X[k:], k) if len(X) > 2 * k else runs(X, k), "assign every row"),
+        (lambda X, k: runs(X, k - 1) if k > 2 else runs(X, k), "fewer than k rows"),
+        (lambda X, k: runs(DRAWS.random(X.shape), k), "the same seed"),
+    ],
+)
+def test_a_method_conforms_or_is_refused_with_a_sentence(function, message):
+    def declared(one):
+        return method("runs", data="numeric", ensures={"k"}, params={"k": Whole(2, help="Rows.")})(one)
+
+    check_method(declared(runs))
+    with pytest.raises(AssertionError, match=message):
+        check_method(declared(function))
+    with pytest.raises(AssertionError, match="decorated with @method"):
+        check_method(print)
+
+
+def test_a_method_of_a_plug_in_cannot_modify_the_table_from_which_figures_are_computed(install):
+    declared = method("shifting", data="numeric", ensures={"k"}, params={"k": Whole(2, help="Rows.")})(shifting)
+    install("methods", shifting=declared)
+    with pytest.raises(shoal.UseError, match=r"plug-in: 'shifting' failed \(ValueError\)"):
+        shoal.anonymize(shoal.sample(40), k=3, method="shifting")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in methods.names() if name != "univariate"])
+def test_every_method_of_shoal_conforms(name):
+    check_method(methods.load(name).function)
+
+
+@pytest.mark.parametrize("name", ["parquet", "feather"])
+def test_the_typed_formats_of_shoal_conform(name):
+    check_format(formats.load(name).function)
+
+
+def test_a_format_conforms_or_is_refused_with_a_sentence():
+    parquet = formats.load("parquet")
+
+    def declared(write, **more):
+        given = {"endings": (".own",), "called": "Own", "read": parquet.read, **more}
+
+        def own(table, file):
+            write(table, file)
+
+        return file_format("own", **given)(own)
+
+    check_format(declared(parquet.function, magic=b"PAR1"))
+    tabs = {"text": True, "read": None}
+    check_format(declared(lambda table, file: write_csv(table, file, WriteOptions(delimiter="\t")), **tabs))
+    for wrong, message in (
+        (declared(parquet.function, magic=b"OWN"), "must start with the `magic`"),
+        (declared(parquet.function, endings=("own",)), "endings are like"),
+        (declared(parquet.function, read=lambda _: None), "its `read` returned None"),
+        (declared(lambda table, file: parquet.function(table.slice(1), file)), "with the same names and cells"),
+        (declared(lambda table, file: file.write(DRAWS.bytes(9))), "bytes must not vary"),
+        (
+            declared(lambda table, file: file.write("\n".join(map(str, table.to_pylist())).encode()), **tabs),
+            "must be read again: read",
+        ),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            check_format(wrong)

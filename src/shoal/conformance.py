@@ -1,4 +1,4 @@
-"""Checks for authors of plug-ins: whether a model, a measure or an attack follows the rules of the judge.
+"""Checks for authors of plug-ins: whether a method, model, measure, attack or file format follows the rules of shoal.
 
 Each takes the decorated function, as installed under an entry point, and raises AssertionError with a sentence, or
 returns nothing. In your own test: `from shoal.conformance import check_measure; check_measure(my_measure)`.
@@ -7,32 +7,125 @@ returns nothing. In your own test: `from shoal.conformance import check_measure;
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Real
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.catalogue import AttackCard, MeasureCard, ModelCard
+from shoal.catalogue import AttackCard, FormatCard, MeasureCard, MethodCard, ModelCard
 from shoal.certify.recount import tally
 from shoal.certify.recounted_models import Cells
-from shoal.errors import MethodError
+from shoal.certify.released import read_text
+from shoal.errors import MethodError, ReadError
+from shoal.io.data_file import as_text
+from shoal.kernels.columns import Range, columns_of
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Constraints
 from shoal.model.sentences import Sentence, has_number
 from shoal.model.table import Table
+from shoal.pipeline.grouping import read_only
 from shoal.pipeline.judging import case_of
 from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import Counts
 from shoal.privacy.verdict.values import Values
 
-__all__ = ["check_attack", "check_measure", "check_model"]
+__all__ = ["check_attack", "check_format", "check_measure", "check_method", "check_model"]
 
 MARK = "canary"
 ROWS = 240
 CLOSE = 1e-9
+
+
+def check_method(function: Any) -> None:
+    """Check a method: groups of k rows or more, the same for the same seed, and an X that is not modified.
+
+    It is run with the default values of its parameters.
+    """
+    card: Any = getattr(function, "card", None)
+    _must(isinstance(card, MethodCard), "a method must be decorated with @method")
+    _must("k" in card.params, "its card must have the parameter k")
+    rng = np.random.default_rng(6)
+    plain = rng.normal(size=(60, 3))
+    for X, k in ((plain, 3), (plain, 5), (plain[:5], 5), (np.repeat(plain[:4], 10, axis=0), 3), (np.zeros((9, 2)), 2)):
+        first, second = (_run(card, X.copy(), k) for _ in range(2))
+        _must(first.n == len(X), "it must assign every row to a group")
+        _must("k" not in card.ensures or first.sizes.min() >= k, "a group has fewer than k rows, and `ensures` has k")
+        _must(np.array_equal(first.labels, second.labels), "the same seed must give the same groups")
+
+
+def _run(card: MethodCard, X: Any, k: int) -> Any:
+    """Run a method as a policy does, on a matrix or on columns of ranges, and check what it returns."""
+    n, d = X.shape
+    uses = {
+        "seed": 7,
+        "threads": 1,
+        "weights": np.ones(n),
+        "limits": None,
+        "label": np.arange(n) % 2,
+        "view_of": np.zeros(d, np.int64),
+    }
+    seen = X
+    if card.data == "mixed":
+        places = [np.unique(column, return_inverse=True) for column in X.T]
+        seen = columns_of([codes for _, codes in places], [Range(values) for values, _ in places])
+    try:
+        found = card.function(read_only(seen), **card.check({"k": k}), **{name: uses[name] for name in card.uses})
+    except ValueError as problem:
+        _must("read-only" not in str(problem), "it must not modify X or any other array that it is given: make a copy")
+        raise
+    wrong = card.misfit("function", found)
+    _must(not wrong, wrong)
+    return found
+
+
+def check_format(function: Any) -> None:
+    """Check a file format: what it writes is read again with the same cells, and equal tables give equal bytes."""
+    card: Any = getattr(function, "card", None)
+    _must(isinstance(card, FormatCard), "a format must be decorated with @file_format")
+    _must(all(one.startswith(".") and one == one.lower() for one in card.endings), "endings are like .csv")
+    table = _cells_of_any_kind()
+    table = as_text(table) if card.text else table
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"data.{card.name}"
+        first = _written(card, table, path)
+        _must(first == _written(card, pa.table(table.columns, names=table.column_names), path), "bytes must not vary")
+        _must(first.startswith(card.magic), "a file must start with the `magic` of the card")
+        try:
+            again = read_text(path, path.name) if card.read is None else card.read(path)
+        except ReadError as problem:
+            raise AssertionError(f"a table that was written must be read again: {problem}") from None
+        wrong = "" if card.read is None else card.misfit("read", again)
+        _must(not wrong, wrong)
+        again = again.rename_columns(as_text(again.slice(0, 0)).column_names) if card.text else again
+        same = again.column_names == table.column_names and again.to_pydict() == table.to_pydict()
+        _must(same, "a table that was written must be read again with the same names and cells")
+        _must(_written(card, again, path) == first, "what was read, written again, must give the same bytes")
+
+
+def _written(card: FormatCard, table: pa.Table, path: Path) -> bytes:
+    """Return the bytes that a format writes."""
+    with path.open("wb") as file:
+        card.function(table, file)
+    return path.read_bytes()
+
+
+def _cells_of_any_kind() -> pa.Table:
+    """Return a table with missing and empty cells, and text that could be taken for something else."""
+    return pa.table(
+        {
+            "number": [1.5, None, 3.0, -0.25],
+            "whole": [1, 2, None, 4],
+            "text": ["a, b", 'say "c"', "d; e", "=1+1"],
+            "postcode": ["01234", "5", "6", "7"],
+            "yes": [True, False, None, True],
+            "day": pa.array([0, 1, None, 18_000], pa.date32()),
+            "accents é": ["ä", None, "中", "–"],
+        }
+    )
 
 
 def check_model(function: Any) -> None:
@@ -72,6 +165,8 @@ def check_measure(function: Any) -> None:
         except MethodError as problem:  # a finding that cannot be made
             raise AssertionError(str(problem)) from None
         _must(isinstance(found, tuple), "a measure must return a tuple of findings")
+        wrong = card.misfit("function", found)
+        _must(not wrong, wrong)
         _check_findings(found, card, case)
         if card.chance:
             continue
@@ -125,7 +220,6 @@ def _check_findings(found: tuple[Finding, ...], card: MeasureCard, case: Case) -
         _must(not wrong, wrong)
         _must(MARK not in f"{one.name}{one.how}", "a finding must not quote a cell")
         _must(one.need in (card.need, "release"), "the `need` of a finding must be that of the card, or release")
-        _must(isinstance(one.value, Real), "a figure must be a number")
         _must(not math.isnan(one.value), "a figure must not be NaN")
         _check_count(one, case)
         ends = one.interval or (one.value, one.value)

@@ -39,7 +39,7 @@ def read_cells(path: Path, name: str) -> pa.Table:
         if is_csv(name):
             return _read_text(path, name)
         if is_text(name):
-            return _read_text_of_plug_in(path, name)
+            return read_text(path, name)
         read = formats.load(name.removeprefix("data.")).read
         if read is None:
             raise ValueError
@@ -79,7 +79,7 @@ def _read_text(path: Path, name: str) -> pa.Table:
     return pa.table(table.columns, names=[unescaped(pa.array([word]))[0].as_py() for word in table.column_names])
 
 
-def _read_text_of_plug_in(path: Path, name: str) -> pa.Table:
+def read_text(path: Path, name: str) -> pa.Table:
     """Read every cell of a text file that a plug-in wrote; only an empty cell is missing, or NA in a single column."""
     with opened(path) as file:
         block = unpacked(file, name, name.removeprefix("data."))

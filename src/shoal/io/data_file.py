@@ -79,7 +79,7 @@ def write_table(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: 
     """Write a table in one of the formats into an open file."""
     plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
     card = formats.load(format)
-    card.function(_spelled_out(plain) if card.text and format not in formats.built_in else plain, file)
+    card.function(as_text(plain) if card.text and format not in formats.built_in else plain, file)
 
 
 def packing(file: Any) -> gzip.GzipFile:
@@ -180,7 +180,7 @@ def write_text(table: pa.Table, file: Any, format: str = "csv") -> None:  # noqa
         formats.load(format).function(table.rename_columns(guarded), file)
 
 
-def _spelled_out(table: pa.Table) -> pa.Table:
+def as_text(table: pa.Table) -> pa.Table:
     """Return a table as the text formats of plug-ins get it: the text of names and cells, as in a CSV file."""
     parts = [table.slice(start, SLICE).columns for start in range(0, max(1, table.num_rows), SLICE)]
     columns = [

@@ -80,7 +80,10 @@ def cluster(
         run["limits"] = _limits(policy, sensitive)
     run["view_of"], run["label"] = encoded.view_of, label
     seen = encoded.X if encoded.columns is None else encoded.columns
-    found = card.function(seen, **given, **{name: run[name] for name in card.uses})
+    passed = {name: run[name] for name in card.uses}
+    if card.name not in methods.built_in:  # what a plug-in changed would falsify the figures
+        seen, passed = read_only(seen), {name: read_only(value) for name, value in passed.items()}
+    found = card.function(seen, **given, **passed)
     if found.n != len(encoded.X):
         raise MethodError(failed(card.name, f"it returned groups for {found.n} of {len(encoded.X)} rows"))
     if encoded.view_of is not None and "view_of" not in card.uses:
@@ -89,6 +92,15 @@ def cluster(
         return found
     # The findings of a method that ignores weights are not valid for weighted rows.
     return replace(found, notes=(*found.notes, f"{card.name}: {UNGUIDED}"), findings=())
+
+
+def read_only(given: Any) -> Any:
+    """Return an array, or a tuple of arrays such as `Columns`, that cannot be written to; anything else as it is."""
+    if isinstance(given, np.ndarray):
+        seen = given.view()
+        seen.setflags(write=False)
+        return seen
+    return type(given)(*map(read_only, given)) if isinstance(given, tuple) else given
 
 
 def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]) -> Partition:
