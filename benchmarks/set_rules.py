@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.measuring import DATA
-from shoal.io.transactions import read_transactions
+from shoal.io.transactions import read as read_transactions
 from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation import disassociate as making
 from shoal.transactions.disassociation.disassociate import disassociate

@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks import set_rules
 from benchmarks.measuring import DATA, Line, measure, timed
-from shoal.io.transactions import read_transactions
+from shoal.io.transactions import read as read_transactions
 from shoal.model.transactions import Transactions, in_order
 from shoal.privacy.verdict.km import verify, verify_against, verify_plain
 from shoal.transactions.disassociation.disassociate import disassociate

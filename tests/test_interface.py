@@ -49,6 +49,98 @@ def test_a_method_parameter_in_the_wrong_place_gets_a_hint():
         shoal.anonymize(shoal.sample(10), effort="quick")
 
 
+def test_only_a_parameter_of_the_chosen_method_is_told_to_go_into_parameters():
+    table = shoal.sample(10)
+    for refuse in (
+        lambda: shoal.anonymize(table, nonsense=1),
+        lambda: shoal.anonymize(table, method="mdav", linkage="ward"),
+        lambda: shoal.anonymize(table, method="no such method", linkage="ward"),
+        lambda: shoal.Policy.of(nonsense=1),
+    ):
+        with pytest.raises(shoal.PolicyError, match="unknown option '[a-z]+'. Known: ") as caught:
+            refuse()
+        assert "parameters={" not in str(caught.value)
+    for given in ({"method": "hac"}, {"policy": {"method": {"name": "hac"}}}):
+        with pytest.raises(shoal.PolicyError, match=r"'linkage'. A parameter .* parameters=\{'linkage': \.\.\.\}"):
+            shoal.anonymize(table, linkage="ward", **given)
+    with pytest.raises(shoal.PolicyError, match=r"'linkag'. Did you mean 'linkage'\? Parameters of the method"):
+        shoal.anonymize(table, method="hac", linkag="ward")
+    with pytest.raises(shoal.PolicyError, match=r"parameters=\{'linkage': \.\.\.\}"):
+        shoal.explore(table, linkage="ward")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        *((name, "source") for name in ("df", "data", "X", "frame", "table", "original")),
+        ("random_seed", "seed"),
+        ("random_state", "seed"),
+        ("algorithm", "method"),
+        ("drop", "identifiers"),
+    ],
+)
+def test_the_words_of_other_libraries_get_a_hint(wrong, right):
+    with pytest.raises(shoal.PolicyError, match=f"unknown option '{wrong}'. Did you mean '{right}'?"):
+        shoal.anonymize(**{wrong: 1})
+    if right == "source" and wrong != "original":
+        with pytest.raises(shoal.PolicyError, match=f"unknown option '{wrong}'. Did you mean 'original'?"):
+            shoal.measure(**{wrong: 1})
+
+
+def test_methods_of_a_release_refuse_an_unknown_argument_with_a_suggestion(tmp_path):
+    release = shoal.anonymize(shoal.sample(20).select(["height_cm"]), k=3, method="mdav")
+    sets = shoal.sets.anonymize([["a"]] * 9)
+    for use, wrong, right in (
+        (lambda **more: release.save(tmp_path / "a", **more), "fmt", "format"),
+        (lambda **more: sets.save(tmp_path / "a", **more), "formt", "format"),
+        (release.report, "fomat", "format"),
+        (shoal.sample, "sed", "seed"),
+    ):
+        with pytest.raises(shoal.PolicyError, match=f"unknown option '{wrong}'. Did you mean '{right}'?"):
+            use(**{wrong: 1})
+
+
+@pytest.mark.parametrize("name", shoal.sets.__all__)
+def test_functions_for_sets_have_their_public_names(name):
+    assert getattr(shoal.sets, name).__qualname__ == name
+
+
+def test_swapped_arguments_get_a_hint(tmp_path):
+    table = shoal.sample(20).select(["height_cm"])
+    release = shoal.anonymize(table, k=3, method="mdav")
+    folder = release.save(tmp_path / "release")
+    sets = shoal.sets.anonymize([["a"]] * 9)
+    for judge in (shoal.measure, shoal.attack, shoal.report):
+        with pytest.raises(shoal.DataError, match="this is a folder. Give the original table first, then the release"):
+            judge(str(folder), table)
+        with pytest.raises(shoal.DataError, match="this is a release. Give the original table first, then the release"):
+            judge(release, table)
+    with pytest.raises(shoal.DataError, match="this is a release. Give the original records first, then the release"):
+        shoal.sets.report(sets, [["a"]] * 9)
+
+
+def test_a_report_of_a_release_alone_is_the_public_one(tmp_path):
+    table = shoal.sample(20).select(["height_cm"])
+    release = shoal.anonymize(table, k=3, method="mdav")
+    folder = release.save(tmp_path / "release")
+    sets = shoal.sets.anonymize([["a"]] * 9)
+    for one in (release, folder, str(folder), sets):
+        assert shoal.report(one, format="md") == shoal.report(None, one, format="md")
+    with pytest.raises(shoal.DataError, match="report: None is not a release; expected a Release or a release folder"):
+        shoal.report(table)
+    with pytest.raises(shoal.DataError, match="the original must be a table; got 'md'. Write format='md'"):
+        release.report("md")
+
+
+def test_errors_of_records_say_what_records_are():
+    with pytest.raises(shoal.ReadError, match="'nosuch.dat' does not exist; expected a text file of one record"):
+        shoal.sets.anonymize("nosuch.dat")
+    with pytest.raises(shoal.ReadError, match="None contains no records; expected a path, a frame, a matrix or"):
+        shoal.sets.anonymize(None)
+    with pytest.raises(shoal.MethodError, match="terms must be one of .*; got 'globl'. Did you mean 'global'?"):
+        shoal.sets.anonymize([["a"]] * 9, terms="globl")
+
+
 def test_a_constraint_and_names_of_other_libraries_get_a_hint():
     with pytest.raises(shoal.PolicyError, match=r"unknown option 'alpha'. Write constraints=\{'alpha': \.\.\.\}"):
         shoal.anonymize(shoal.sample(10), alpha=0.5)
@@ -159,6 +251,9 @@ def test_mypy_accepts_the_python_code_of_every_page_and_rejects_misspellings(tmp
         "wrong_pair.py": "import shoal\nshoal.measure('a.csv', 'release', privat='mine')\n",
         "wrong_policy.py": "import shoal\nshoal.Policy.of(kk=3)\n",
         "wrong_model.py": "import shoal\nshoal.ReleaseThenFit(None, kk=3)\n",
+        "wrong_profile.py": "import shoal\nshoal.attack('a.csv', 'release', profile='everything')\n",
+        "wrong_format.py": "import shoal\nshoal.report(None, 'release', format='pdf')\n",
+        "wrong_report.py": "import shoal\nshoal.anonymize('a.csv').report(format='pdf')\n",
         "wrong_estimator.py": "import shoal\nshoal.Anonymizer(seeds=3)\n",
     }
     for name, text in wrong.items():

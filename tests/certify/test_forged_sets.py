@@ -15,7 +15,7 @@ import shoal.sets
 from set_folders import NAMED, change, check_release, failed, redigest, written
 from shoal.certify import sets_neighbour
 from shoal.io.disassociated import JSON_FILE, PARQUET_FILES, write_neighbour
-from shoal.io.transactions import read_transactions
+from shoal.io.transactions import read as read_transactions
 from shoal.model.transactions import Transactions
 from shoal.privacy.verdict.km import verify_plain
 from shoal.transactions.reassociation.harden import harden_km

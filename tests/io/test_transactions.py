@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from shoal.errors import ReadError, WriteError
 from shoal.io import files, item_lines, item_sets
 from shoal.io.item_lines import parse_lines
-from shoal.io.transactions import read_transactions, write_lines
+from shoal.io.transactions import read as read_transactions
+from shoal.io.transactions import write_lines
 from shoal.model.transactions import Transactions
 
 MARK = "Zebedee4711"

@@ -12,7 +12,8 @@ from marked_report import MARK
 
 from shoal import sets
 from shoal.errors import GuaranteeError
-from shoal.pipeline.set_report import set_page, set_report
+from shoal.pipeline.set_report import report as set_report
+from shoal.pipeline.set_report import set_page
 from shoal.reports.render import as_html, as_json, as_markdown
 
 K, N = 4, 500

@@ -14,7 +14,7 @@ from shoal.cli.app import main
 from shoal.errors import PolicyError, ReadError
 from shoal.pipeline.line import verify
 from shoal.pipeline.private import FINDINGS
-from shoal.pipeline.set_folders import verify_sets
+from shoal.pipeline.set_folders import verify as verify_sets
 
 DEPTHS = [65, 130, 250, 260, 400, 2000, 50_000]
 TABLE = pa.table({"code": ["a", "b"] * 8, "ill": ["x", "y", "y", "x"] * 4})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from naive import mining as naive
 from shoal.errors import MethodError
-from shoal.io.transactions import read_transactions
+from shoal.io.transactions import read as read_transactions
 from shoal.model.transactions import Transactions
 from shoal.transactions.itemsets import eclat, mining
 from shoal.transactions.itemsets.mining import (

@@ -36,6 +36,7 @@ from shoal.errors import (
     near,
 )
 from shoal.model.plug_ins import installed
+from shoal.model.policy import Policy
 
 C = TypeVar("C", bound=Card[Any])
 
@@ -201,6 +202,17 @@ measures = Section("measure", MeasureCard, ("shoal.privacy.measures", "shoal.uti
 attacks = Section("attack", AttackCard, ("shoal.privacy.attacks",), MethodError, ("attack",))
 models = Section("model", ModelCard, ("shoal.privacy.verdict",), PolicyError, ("model",))
 formats = Section("format", FormatCard, ("shoal.io",), WriteError, ("file_format",))
+
+
+def parameters_of(given: Mapping[str, Any]) -> set[str]:
+    """Return the parameters of the methods that keyword arguments choose, except k; none for an unknown method."""
+    try:
+        chosen = given.get("methods") or Policy.of(given.get("policy"), method=given.get("method")).method.name
+        names = [chosen] if isinstance(chosen, str) else list(chosen)
+        names = [name for one in names for name in (methods.names() if one == "all" else [one])]
+        return {key for name in names for key in methods.load(name).params} - {"k"}
+    except (ShoalError, TypeError):
+        return set()
 
 
 def requested_model(name: str) -> ModelCard:

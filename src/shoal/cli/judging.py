@@ -1,12 +1,15 @@
 """The commands that measure and attack a release."""
 
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack, cast
 
 import typer
 
 from shoal.cli import show
 from shoal.cli.options import File, Header, Json, Names, PolicyFile, Roles, given_options, with_shared_options
+
+if TYPE_CHECKING:
+    from shoal.model.options import Known
 
 ReleaseArgument = Annotated[
     Path,
@@ -78,5 +81,5 @@ def attack(
 
     given = given_options(other=other, **options)
     with show.progress():
-        found = run(original, release, profile=profile, budget=budget, only=only or (), **given)
+        found = run(original, release, profile=cast("Known", profile), budget=budget, only=only or (), **given)
     show.attacks(found, json=json)

@@ -83,7 +83,7 @@ def anonymize(
     **reading: Unpack[Reading],
 ) -> None:
     """Disassociate records into verified chunks: `shoal sets anonymize baskets.dat -k 3 -m 2 -o release`."""
-    from shoal.pipeline.sets import anonymize_sets
+    from shoal.pipeline.sets import anonymize as run
     from shoal.pipeline.write import check_places
 
     check_places(output, private, sets=True)
@@ -101,7 +101,7 @@ def anonymize(
         **reading,
     )
     with show.progress():
-        release = anonymize_sets(file, **options)
+        release = run(file, **options)
         release.save(output, private=private, format=format)
     how = [word for name, given in reading.items() if given is not None for word in (f"--{name}", str(given))]
     report = ["shoal", "sets", "report", str(file), str(output), *how]
@@ -120,10 +120,10 @@ def verify(
     **reading: Unpack[Reading],
 ) -> None:
     """Check every claim of a release folder of sets: `shoal sets verify release`."""
-    from shoal.pipeline.set_folders import verify_sets
+    from shoal.pipeline.set_folders import verify as run
 
     with show.progress():
-        checked = verify_sets(folder, original=original, private=private, **given_options(**reading))
+        checked = run(folder, original=original, private=private, **given_options(**reading))
     show.checked(checked, json=json)
     raise typer.Exit(0 if checked.holds else 1)
 
@@ -141,10 +141,10 @@ def reassociate(
     json: Json = False,
 ) -> None:
     """Draw plain records from the chunks of a release: `shoal sets reassociate release -o neighbour.dat`."""
-    from shoal.pipeline.set_folders import reassociate_folder
+    from shoal.pipeline.set_folders import reassociate as run
 
     with show.progress():
-        facts = reassociate_folder(folder, output, neighbour=neighbour, terms=terms, nonempty=nonempty, seed=seed)  # type: ignore[arg-type]
+        facts = run(folder, output, neighbour=neighbour, terms=terms, nonempty=nonempty, seed=seed)  # type: ignore[arg-type]
     show_sets.facts(facts, json=json)
 
 
@@ -163,10 +163,10 @@ def distance(
     **reading: Unpack[Reading],
 ) -> None:
     """Measure the tree edit distance between two data sets: `shoal sets distance baskets.dat neighbour.dat`."""
-    from shoal.pipeline.set_folders import distance_of
+    from shoal.pipeline.set_folders import distance as run
 
     with show.progress():
-        facts = distance_of(original, release, exact=exact, seed=seed, **given_options(**reading))
+        facts = run(original, release, exact=exact, seed=seed, **given_options(**reading))
     show_sets.facts(facts, json=json)
 
 
@@ -183,10 +183,10 @@ def mine(
     **reading: Unpack[Reading],
 ) -> None:
     """Mine frequent itemsets and association rules: `shoal sets mine baskets.dat --support 0.01`."""
-    from shoal.pipeline.set_folders import mined
+    from shoal.pipeline.set_folders import mine as run
 
     with show.progress():
-        found = mined(file, support=support, confidence=confidence, most=most, **given_options(**reading))
+        found = run(file, support=support, confidence=confidence, most=most, **given_options(**reading))
     show_sets.mined(found, json=json)
 
 
@@ -207,13 +207,12 @@ def report(
 ) -> None:
     """Report utility and risk of a release of sets; confidential: `shoal sets report baskets.dat release`."""
     from shoal.pipeline.reporting import write_report
-    from shoal.pipeline.set_report import set_page, set_report
+    from shoal.pipeline.set_report import report as run
+    from shoal.pipeline.set_report import set_page
 
     format = ending(output)  # noqa: A001
     with show.progress():
-        facts = set_report(
-            original, folder, top=top, draws=draws, distance=distance, seed=seed, **given_options(**reading)
-        )
+        facts = run(original, folder, top=top, draws=draws, distance=distance, seed=seed, **given_options(**reading))
         if output is not None:
             write_report(set_page(folder, facts), output, format)
     show_sets.report(facts, json=json)

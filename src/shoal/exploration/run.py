@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from shoal.catalogue.sections import parameters_of
 from shoal.exploration.aims import aim_of, references
 from shoal.exploration.asked import MOST, ExploreOptions, base_of, folder_of, whole
 from shoal.exploration.budget import USUAL, Budget, Schedule
@@ -56,7 +57,7 @@ from shoal.privacy.attacks.unchanged import refuse_unique_kept
 
 
 @without_arrow_errors
-@with_options("explore")
+@with_options("explore", lambda given: parameters_of({"methods": EVERY, **given}))
 def explore(
     source: Any,
     *,

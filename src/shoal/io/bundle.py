@@ -128,6 +128,11 @@ def settle(*folders: str | Path | None, patience: float = PATIENCE) -> None:
                 announce(f"read: {_unsettled(path)}")
 
 
+def is_folder(source: object) -> bool:
+    """Return whether a source is given as the path of a folder."""
+    return isinstance(source, str | os.PathLike) and Path(source).is_dir()
+
+
 def is_left_over(name: str) -> bool:
     """Return whether a file or folder of this name may have been left behind by a killed process."""
     return bool(BOX.fullmatch(name) or JOURNAL.fullmatch(name))

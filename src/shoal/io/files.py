@@ -142,8 +142,8 @@ def _within_calendar(column: pa.ChunkedArray) -> bool:
     return bool((FIRST_DAY + margin) * day <= ends["min"] and ends["max"] < (LAST_DAY + 1 - margin) * day)
 
 
-def opened(path: Path) -> IO[bytes]:
-    """Open a regular file, or say why that is not possible."""
+def opened(path: Path, expected: str = "a CSV, Parquet or Feather file") -> IO[bytes]:
+    """Open a regular file, or say why that is not possible, and what was expected."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
@@ -155,7 +155,7 @@ def opened(path: Path) -> IO[bytes]:
         reason = "cannot be read with your permissions"
     except (OSError, ValueError):
         reason = "cannot be opened"
-    raise ReadError(f"read: {str(path)!r} {reason}; expected a CSV, Parquet or Feather file. Check the path.")
+    raise ReadError(f"read: {str(path)!r} {reason}; expected {expected}. Check the path.")
 
 
 def format_of(path: Path, start: bytes) -> str:

@@ -153,7 +153,7 @@ def write_lines(data: Transactions, path: str | Path, *, separator: str = " ", k
     """Write transactions as lines of items, gzipped if the name ends with .gz; an existing file is overwritten.
 
     With `keep_empty`, records without items become blank lines. Equal data give equal bytes, and
-    `read_transactions(path, layout="lines")`, with the same `separator` unless it is whitespace, reads the same data.
+    `read(path, layout="lines")`, with the same `separator` unless it is whitespace, reads the same data.
     """
     place = Path(path)
     bad = _unreadable(data.labels, separator)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.model.asking import check_number
+from shoal.model.options import with_options
 
 WOMEN = (
     "Anna Maria Laura Julia Sofia Emma Lea Clara Nina Ines Elena Alice Helen Ruth Karin Petra Monika "
@@ -56,6 +57,7 @@ END = np.datetime64("2024-12-31", "D")
 Reals = NDArray[np.float64]
 
 
+@with_options("sample")
 def sample(rows: int = 5000, seed: int = 7) -> pa.Table:
     """Return a synthetic table of hospital admissions, one row per patient.
 

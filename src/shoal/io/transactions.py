@@ -33,11 +33,12 @@ from shoal.model.options import with_options
 from shoal.model.table import is_list
 from shoal.model.transactions import Transactions
 
-__all__ = ["LAYOUTS", "Layout", "ReadingOptions", "read_transactions", "write_lines"]
+__all__ = ["LAYOUTS", "Layout", "ReadingOptions", "read", "write_lines"]
 
 Layout = Literal["lines", "spmf", "long", "list"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
 COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+RECORDS = "a text file of one record per line, or a CSV, JSON, Parquet or Feather file"
 TEXT_TABLES = {".csv", ".tsv", ".tab"}
 
 
@@ -53,7 +54,7 @@ class ReadingOptions(TypedDict, total=False):
 
 
 @with_options("read")
-def read_transactions(
+def read(
     source: Any,
     *,
     layout: Layout | None = None,
@@ -126,12 +127,12 @@ def read_transactions(
         return source
     if _is_matrix(source):
         return from_matrix(source, labels)
-    table = _table_of(source)
+    table = None if source is None else _table_of(source)
     if table is not None:
         return _from_table(table, "the frame", layout, named, separator)
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray):
         raise ReadError(
-            f"read: an object of type {type(source).__name__} contains no records; expected a path, a frame, a matrix "
+            f"read: {kind_of(source)} contains no records; expected a path, a frame, a matrix "
             "or an iterable of records. Put the records into a list of lists."
         )
     return from_records(source)
@@ -147,7 +148,7 @@ def _from_file(path: Path, layout: str | None, named: dict[str, str | None], sep
     ending = path.suffix.lower()
     if ending == ".json" and layout is None and not any(named.values()):
         return _from_json(path)
-    with opened(path) as file:
+    with opened(path, RECORDS) as file:
         start = file.read(8)
         file.seek(0)
         kind = format_of(path, start) if start else "csv"

@@ -21,10 +21,13 @@ Output = Literal["same-schema", "truthful"]
 Missing = Literal["own-value", "suppress-row", "refuse"]
 Protect = Literal["minimality"]
 Refine = Literal["none", "swift", "quick", "normal", "thorough"]
+Known = Literal["all", "all-but-one", "three"]
+ReportFormat = Literal["html", "md", "json"]
 MOST_SHOWN = 40  # options that a message lists
 # The same thing in other functions and libraries: scikit-learn's word first, ours after it.
 SYNONYMS = {
     "random_state": ("seed",),
+    "random_seed": ("seed", "random_state"),
     "seed": ("random_state",),
     "n_jobs": ("threads", "jobs"),
     "quasi_identifiers": ("quasi",),
@@ -34,6 +37,10 @@ SYNONYMS = {
     "base_estimator": ("model",),
     "time_limit": ("budget",),
     "target": ("label",),
+    "algorithm": ("method",),
+    "drop": ("identifiers",),
+    "fmt": ("format",),
+    **dict.fromkeys(("df", "data", "X", "frame", "table", "original"), ("source", "original")),
 }
 
 Arguments = ParamSpec("Arguments")
@@ -97,10 +104,13 @@ class PolicyOptions(TableOptions, MethodOptions, MakingOptions, total=False):
     seed: int | None
 
 
-def with_options(who: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+def with_options(
+    who: str, parameters_of: Callable[[Mapping[str, Any]], Iterable[str]] | None = None
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
     """Refuse an unknown keyword argument with a suggestion, and spell out all options in the signature.
 
-    `who` begins the message.
+    `who` begins the message. `parameters_of` takes the keyword arguments and returns the parameters of the method that
+    they choose, which belong into `parameters`.
 
     Examples
     --------
@@ -122,7 +132,8 @@ def with_options(who: str) -> Callable[[Callable[Arguments, Result]], Callable[A
         def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             for name in kwargs:
                 if name not in known:
-                    raise PolicyError(f"{who}: unknown option {name!r}.{_remedy(name, known)}")
+                    own = () if parameters_of is None else parameters_of(kwargs)
+                    raise PolicyError(f"{who}: unknown option {name!r}.{_remedy(name, known, own)}")
             return function(*args, **kwargs)
 
         checked.__signature__ = spelled_out  # type: ignore[attr-defined]
@@ -146,14 +157,16 @@ def _spelled_out(declared: Signature) -> Signature:
     return declared.replace(parameters=parameters)
 
 
-def _remedy(name: str, known: list[str]) -> str:
+def _remedy(name: str, known: list[str], own: Iterable[str]) -> str:
     """Return what to write instead of an unknown option; its value may be a cell and is not quoted."""
     if same := next((one for one in SYNONYMS.get(name, ()) if one in known), None):
         return f" Did you mean {same!r}?"
     if name in ANSWERED_BY and "constraints" in known:
         return f" Write constraints={{{name!r}: ...}}."
-    if meant := near(name, known):
+    if name not in own and (meant := near(name, known)):
         return meant
-    if "parameters" in known:
+    if name not in own and near(name, own):
+        return f"{near(name, own)} Parameters of the method go into parameters={{'NAME': ...}}."
+    if name in own:
         return f" A parameter of the method goes into parameters={{{name!r}: ...}}."
     return f" Known: {listed(known, MOST_SHOWN)}."

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.errors import counted
 from shoal.model import html_parts
 from shoal.model.findings import Finding, Verdict, value_of
+from shoal.model.options import ReportFormat, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.sketches import Sketch
@@ -142,6 +143,7 @@ class Release:
         """Return the notes without what the last `save` could not draw."""
         return tuple(note for note in self.notes if note not in self.missing)
 
+    @with_options("save")
     def save(
         self,
         folder: str | Path,
@@ -174,13 +176,14 @@ class Release:
         """
         return self._making.writer(self, folder, private=private, format=format, report=report, original=original)
 
+    @with_options("report")
     def report(
         self,
         original: Any = None,
         *,
         attacks: bool = False,
         control: Any = None,
-        format: str = "html",  # noqa: A002
+        format: ReportFormat = "html",  # noqa: A002
     ) -> str:
         """Return the report of the release as the text of one file: for the public, or for the holder.
 

@@ -13,6 +13,7 @@ from shoal.errors import WriteError, counted
 from shoal.model import html_parts
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict, value_of
+from shoal.model.options import with_options
 from shoal.model.transactions import Transactions
 
 Neighbour = Literal["km", "raw", "none"]
@@ -54,6 +55,7 @@ class SetRelease:
         """Return the value of one finding, such as "clusters"."""
         return value_of(self.findings, name)
 
+    @with_options("save")
     def save(self, folder: str | Path, *, private: str | Path | None = None, format: str = "parquet") -> Path:  # noqa: A002
         """Write the release as a folder with its certificate, checked from its bytes before it appears.
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from shoal.catalogue import methods
+from shoal.catalogue.sections import parameters_of
 from shoal.errors import DataError, listed
 from shoal.model.options import MakingOptions, Output, TableOptions, with_options
 from shoal.model.policy import Policy, PolicySource
@@ -120,7 +121,7 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
     [1.98, 1.98, 1.98, 12.06, 12.06, 12.06]
     """
 
-    @with_options("Anonymizer")
+    @with_options("Anonymizer", parameters_of)
     def __init__(self, method: str | None = None, **options: Unpack[EstimatorOptions]) -> None:
         self._set_options(method, options)
 

@@ -20,11 +20,11 @@ from shoal.catalogue.measure_card import refuse_empty, taken
 from shoal.certify.certificate import POLICY, data_files
 from shoal.certify.check import check_folder, holds_sets
 from shoal.errors import DataError, MethodError, PolicyError, listed, near, shortened
-from shoal.io.bundle import settle
+from shoal.io.bundle import is_folder, settle
 from shoal.io.text_columns import read_for
 from shoal.model.asking import argument, in_seconds, one_or_several, option
 from shoal.model.findings import Attack, Finding
-from shoal.model.options import TableOptions, with_options
+from shoal.model.options import Known, TableOptions, with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import step
 from shoal.model.release import Release
@@ -134,7 +134,7 @@ def attack(
     original: Any,
     release: Any,
     *,
-    profile: str = "all",
+    profile: Known = "all",
     only: str | Iterable[str] = (),
     budget: float | None = None,
     **options: Unpack[CaseOptions],
@@ -199,9 +199,8 @@ def case_of(
         raise DataError(
             f"measure: {argument('seed')} must be a whole number from 0 to {MOST_SEEDS - 1}; got {shortened(seed)}."
         )
-    if isinstance(original, Release):
-        raise DataError("original: this is a release. Give the original table first, then the release.")
-    if isinstance(release, Release) or _is_folder(release):
+    refuse_swapped(original)
+    if isinstance(release, Release) or is_folder(release):
         _refuse_policy(policy, options)
     wanted = Policy.of(policy, **options)
     pair = _pair(original, release, private, wanted)
@@ -218,6 +217,13 @@ def case_of(
     }
     asked = {name: value for name, value in more.items() if value is not None}
     return replace(pair, **asked) if asked else pair  # type: ignore[arg-type]
+
+
+def refuse_swapped(original: Any, what: str = "table") -> None:
+    """Refuse a release, in memory or a folder, in the place of the original; `what` the original is."""
+    if isinstance(original, Release | SetRelease) or is_folder(original):
+        kind = "folder" if is_folder(original) else "release"
+        raise DataError(f"original: this is a {kind}. Give the original {what} first, then the release.")
 
 
 def _refuse_policy(policy: PolicySource, options: Mapping[str, Any]) -> None:
@@ -245,13 +251,13 @@ def _pair(original: Any, release: Any, private: str | Path | None, wanted: Polic
         trees=hierarchies(table, named, given),
         places=places,
         groups=groups,
-        regroup=Regrouping(table, named, given, released) if own or _is_folder(release) else None,
+        regroup=Regrouping(table, named, given, released) if own or is_folder(release) else None,
     )
 
 
 def refuse_sets(release: Any, who: str) -> None:
     """Refuse a release of sets, which has no rows and columns."""
-    if isinstance(release, SetRelease) or (_is_folder(release) and holds_sets(release)):
+    if isinstance(release, SetRelease) or (is_folder(release) and holds_sets(release)):
         raise DataError(
             f"{who}: this is a release of sets, not of a table. Measure it by `shoal.sets.report` in Python, or by "
             "`shoal sets report` on the command line."
@@ -261,11 +267,6 @@ def refuse_sets(release: Any, who: str) -> None:
 def _is_number(value: Any, kind: Any) -> bool:
     """Return whether a value is a number of a kind, and not a truth value."""
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
-
-
-def _is_folder(release: Any) -> bool:
-    """Return whether a release is given as a folder."""
-    return isinstance(release, str | Path) and Path(release).is_dir()
 
 
 def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Aligned:
@@ -279,7 +280,7 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
     if isinstance(release, str | Path):
         settle(release, private)
     refuse_sets(release, "release")
-    if _is_folder(release):
+    if is_folder(release):
         return _of_folder(original, Path(release), private)
     released = read_for(release, wanted)
     table = None if original is None else read_for(original, wanted)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from shoal.catalogue import measures, methods
 from shoal.catalogue.measure_card import taken
+from shoal.catalogue.sections import parameters_of
 from shoal.certify.check import VerificationReport, check_data, check_folder
 from shoal.certify.released import is_text
 from shoal.enforce import check_feasible
@@ -60,7 +61,7 @@ MOST_KEPT = 20_000_000  # maximum cells of the matrix that a release keeps for i
 
 
 @without_arrow_errors
-@with_options("anonymize")
+@with_options("anonymize", parameters_of)
 def anonymize(
     source: Any,
     *,

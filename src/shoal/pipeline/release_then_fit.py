@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from shoal.catalogue.sections import parameters_of
 from shoal.errors import DataError, ShoalError, kind_of
 from shoal.model.asking import one_or_several
 from shoal.model.options import with_options
@@ -78,7 +79,7 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
     {'k': 3}
     """
 
-    @with_options("ReleaseThenFit")
+    @with_options("ReleaseThenFit", parameters_of)
     def __init__(self, model: Any, method: str | None = None, **options: Unpack[EstimatorOptions]) -> None:
         self.model = model
         self._set_options(method, options)

@@ -21,10 +21,10 @@ from shoal.catalogue.measure_card import taken
 from shoal.certify.certificate import CERTIFICATE, POLICY, data_files, digest, figure
 from shoal.certify.check import check_folder, holds_sets
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, kind_of, listed, shortened
-from shoal.io.bundle import check_outside, draft_file, settle
+from shoal.io.bundle import check_outside, draft_file, is_folder, settle
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
-from shoal.model.options import with_options
+from shoal.model.options import ReportFormat, with_options
 from shoal.model.policy import Policy
 from shoal.model.progress import step
 from shoal.model.release import Change, Release
@@ -33,7 +33,7 @@ from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.attempts import tried
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.judging import case_of, refuse_sets
+from shoal.pipeline.judging import case_of, refuse_sets, refuse_swapped
 from shoal.pipeline.private import FINDINGS
 from shoal.pipeline.set_report import set_page
 from shoal.pipeline.write import published_policy, read_back
@@ -55,19 +55,20 @@ LARGE = 200_000  # rows above which it includes, of the pair, only the findings 
 @with_options("report")
 def report(
     original: Any,
-    release: Release | SetRelease | str | Path,
+    release: Release | SetRelease | str | Path | None = None,
     *,
     private: str | Path | None = None,
     attacks: bool = False,
     control: Any = None,
-    format: str = "html",  # noqa: A002
+    format: ReportFormat = "html",  # noqa: A002
 ) -> str:
     """Return the report of a release: the public one, or the holder's if the original is given.
 
     Parameters
     ----------
     original : path, frame or None
-        The original table, for the holder's confidential report; None for the public one.
+        The original table, for the holder's confidential report; None for the public one. A release alone, as in
+        `shoal.report("release")`, also gives the public one.
     release : Release, SetRelease or path
         A release, or a release folder. A release of sets has a public report only; `shoal.sets.report` returns the
         figures for the holder.
@@ -93,6 +94,11 @@ def report(
     '- **k = 3: holds**'
     """
     check_format(format)
+    if release is None and (isinstance(original, Release | SetRelease) or is_folder(original)):
+        original, release = None, original
+    if isinstance(original, str) and original in FORMATS and not Path(original).exists():
+        raise DataError(f"report: the original must be a table; got {original!r}. Write format={original!r}.")
+    refuse_swapped(original)
     if isinstance(release, SetRelease) or (isinstance(release, str | Path) and holds_sets(release)):
         if original is not None:
             refuse_sets(release, "report")
@@ -108,7 +114,7 @@ def check_format(name: str) -> None:
 
 def facts_of(
     original: Any,
-    release: Release | str | Path,
+    release: Release | str | Path | None,
     *,
     private: str | Path | None = None,
     attacks: bool = False,

@@ -12,10 +12,11 @@ from shoal.certify.certificate import CERTIFICATE
 from shoal.certify.check import Line, VerificationReport, check_folder
 from shoal.certify.sets_bytes import read_files
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, kind_of, shortened
-from shoal.io.bundle import settle
+from shoal.io.bundle import is_folder, settle
 from shoal.io.disassociated import NEIGHBOURS
 from shoal.io.item_lines import write_lines
-from shoal.io.transactions import ReadingOptions, read_transactions
+from shoal.io.transactions import ReadingOptions
+from shoal.io.transactions import read as read_transactions
 from shoal.model.asking import argument, check_number, option
 from shoal.model.disassociated import Disassociated
 from shoal.model.options import with_options
@@ -31,7 +32,7 @@ from shoal.privacy.verdict.km import verify_against
 
 @without_arrow_errors
 @with_options("verify")
-def verify_sets(
+def verify(
     release: str | Path | SetRelease,
     *,
     original: Any = None,
@@ -100,7 +101,7 @@ def published_neighbour(folder: str | Path | SetRelease) -> tuple[Transactions |
 
 @without_arrow_errors
 @with_options("reassociate")
-def reassociate_folder(
+def reassociate(
     release: str | Path | SetRelease,
     output: str | Path,
     *,
@@ -170,7 +171,7 @@ def reassociate_folder(
 
 @without_arrow_errors
 @with_options("distance")
-def distance_of(
+def distance(
     original: Any, release: Any, *, exact: bool = False, seed: int = 0, **reading: Unpack[ReadingOptions]
 ) -> dict[str, Any]:
     """Return the tree edit distance between two data sets, with bounds and baselines.
@@ -195,7 +196,7 @@ def distance_of(
     check_number(seed, "distance", "seed", whole=True, least=0)
     step("read")
     first, second = (
-        read_transactions(_neighbour_in(source), **(ReadingOptions() if _is_folder(source) else reading))
+        read_transactions(_neighbour_in(source), **(ReadingOptions() if is_folder(source) else reading))
         for source in (original, release)
     )
     step("distance")
@@ -206,7 +207,7 @@ def distance_of(
 
 @without_arrow_errors
 @with_options("mine")
-def mined(
+def mine(
     source: Any,
     *,
     support: float = 0.001,
@@ -279,18 +280,13 @@ def _write_lines(drawn: Transactions, place: Path) -> None:
     write_lines(drawn, place)
 
 
-def _is_folder(source: Any) -> bool:
-    """Return whether a source is a folder."""
-    return isinstance(source, str | Path) and Path(source).is_dir()
-
-
 def _neighbour_in(source: Any) -> Any:
     """Return the neighbour of a release, or the source itself."""
     if isinstance(source, SetRelease):
         if source.neighbour is None:
             raise ReadError("sets: this release has no neighbour. Create it with neighbour='km'.")
         return source.neighbour
-    if not _is_folder(source):
+    if not is_folder(source):
         return source
     for name in NEIGHBOURS:
         path = Path(source) / name

@@ -10,7 +10,8 @@ from shoal.certify.check import check_folder
 from shoal.certify.sets_bytes import read_files
 from shoal.errors import GuaranteeError
 from shoal.io.bundle import settle
-from shoal.io.transactions import ReadingOptions, read_transactions
+from shoal.io.transactions import ReadingOptions
+from shoal.io.transactions import read as read_transactions
 from shoal.model.asking import check_number
 from shoal.model.disassociated import Disassociated
 from shoal.model.options import with_options
@@ -18,6 +19,7 @@ from shoal.model.progress import step, tick
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.arrow_errors import without_arrow_errors
+from shoal.pipeline.judging import refuse_swapped
 from shoal.pipeline.set_folders import published_neighbour, verified
 from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.reports.counting import joined
@@ -45,7 +47,7 @@ FIGURES = ("kept", "spearman", "kendall", "precision", "below", "false_positives
 
 @without_arrow_errors
 @with_options("report")
-def set_report(
+def report(
     original: Any,
     release: str | Path | SetRelease,
     *,
@@ -80,6 +82,7 @@ def set_report(
     """
     for name, number, least in (("top", top, 1), ("draws", draws, 1), ("seed", seed, 0)):
         check_number(number, "report", name, whole=True, least=least)
+    refuse_swapped(original, "records")
     step("verify")
     published = verified(release)
     beside, kind = published_neighbour(release)
@@ -95,7 +98,7 @@ def set_report(
 def set_page(folder: str | Path | SetRelease, figures: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return the facts of a report on a set release; a folder is checked from its bytes.
 
-    With the figures of `set_report` it is the holder's report; otherwise it is made from the release alone.
+    With the figures of `report` it is the holder's report; otherwise it is made from the release alone.
     """
     if isinstance(folder, SetRelease):
         return set_facts(folder.published, folder.verdicts, folder.kind, figures)
@@ -118,7 +121,7 @@ def figures_of(
     distance: bool = True,
     seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
-    """Return the figures of a release and its original records, by section; see `set_report`.
+    """Return the figures of a release and its original records, by section; see `report`.
 
     `beside`, the published neighbour of this kind, is measured as it is; others are drawn. Record counts from 1 to
     k - 1 are given only as that range, and no item is named.

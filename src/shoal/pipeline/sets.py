@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import GuaranteeError, InfeasibleError, PolicyError, ReadError, counted, kind_of, listed, shortened
 from shoal.io.files import opened
-from shoal.io.transactions import ReadingOptions, read_transactions
+from shoal.io.transactions import ReadingOptions
+from shoal.io.transactions import read as read_transactions
 from shoal.model.asking import argument, check_number
 from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.findings import Finding
@@ -47,7 +48,7 @@ RAW = (
 
 @without_arrow_errors
 @with_options("sets")
-def anonymize_sets(
+def anonymize(
     source: Any,
     *,
     k: int = 3,
@@ -214,7 +215,7 @@ def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArra
     if given is None:
         return None
     if isinstance(given, Path) or (isinstance(given, str) and "\n" not in given):
-        with opened(Path(given)) as file:
+        with opened(Path(given), "a file of rules, one per line") as file:
             try:
                 text = file.read().decode("utf-8-sig")
             except UnicodeDecodeError as problem:

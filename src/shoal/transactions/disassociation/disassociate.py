@@ -244,7 +244,9 @@ def _check(
         )
     for name, word, words in (("partition", partition, get_args(Partitioning)), ("terms", terms, get_args(TermPolicy))):
         if not isinstance(word, str) or word not in words:
-            raise MethodError(f"disassociate: {name} must be one of {listed(words)}.{near(word, words)}")
+            raise MethodError(
+                f"disassociate: {name} must be one of {listed(words)}; got {shortened(word)}.{near(word, words)}"
+            )
     if not 0 < beta <= 1:
         raise MethodError(f"disassociate: beta must be above 0 and at most 1; got {shortened(beta)}.")
     if not 0 <= rho <= 1:
