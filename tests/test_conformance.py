@@ -285,7 +285,6 @@ def test_a_format_conforms_or_is_refused_with_a_sentence():
     check_format(declared(lambda table, file: write_csv(table, file, WriteOptions(delimiter="\t")), **tabs))
     for wrong, message in (
         (declared(parquet.function, magic=b"OWN"), "must start with the `magic`"),
-        (declared(parquet.function, endings=("own",)), "endings are like"),
         (declared(parquet.function, read=lambda _: None), "its `read` returned None"),
         (declared(lambda table, file: parquet.function(table.slice(1), file)), "with the same names and cells"),
         (declared(lambda table, file: file.write(DRAWS.bytes(9))), "bytes must not vary"),

@@ -37,3 +37,16 @@ def test_every_quoted_message_is_verbatim(wrong, tmp_path, monkeypatch):
     with pytest.raises(shoal.ShoalError) as caught:
         wrong(tmp_path)
     assert str(caught.value) in PAGE
+
+
+def section_of(message):
+    """Return the section of the page that quotes a message."""
+    above = PAGE[: PAGE.index(message)]
+    return next(line.strip("# `") for line in reversed(above) if line.startswith("## "))
+
+
+@pytest.mark.parametrize("wrong", [lambda: shoal.sample(1), lambda: shoal.anonymize(TABLE, threads=0)])
+def test_a_message_is_in_the_section_of_its_class(wrong):
+    with pytest.raises(shoal.ShoalError) as caught:
+        wrong()
+    assert section_of(str(caught.value)) == type(caught.value).__name__

@@ -7,7 +7,7 @@ import pytest
 import shoal
 from command_line import shoal_command
 from shoal.catalogue import file_format, formats
-from shoal.errors import GuaranteeError, WriteError
+from shoal.errors import CardError, GuaranteeError
 from shoal.io.files import read
 
 
@@ -91,9 +91,9 @@ def test_a_format_of_a_plug_in_that_cannot_be_verified_is_named(install, table, 
 
 
 def test_a_format_has_exactly_one_way_to_be_read():
-    with pytest.raises(WriteError, match="the format 'x' has no way to be read: give it `read`, or text=True"):
+    with pytest.raises(CardError, match="the format 'x' has no way to be read: give it `read`, or text=True"):
         file_format("x", endings=(".x",), called="X")
-    with pytest.raises(WriteError, match="the format 'x' has two ways to be read"):
+    with pytest.raises(CardError, match="the format 'x' has two ways to be read"):
         file_format("x", endings=(".x",), called="X", text=True, read=nothing)
 
 

@@ -89,6 +89,10 @@ class InfeasibleError(ShoalError, ValueError):
     exit_code = 3
 
 
+class CardError(MethodError):
+    """A card of the catalogue contradicts itself, or has a word that is not known."""
+
+
 class PlugInError(UseError):
     """A function of a plug-in failed; users catch it as a UseError."""
 

@@ -223,7 +223,7 @@ def test_one_name_is_as_good_as_a_list_of_one(made):
     [
         (shoal.measure, {"only": 5}, "measure: only must be one or more names; got an int"),
         (shoal.measure, {"only": [5]}, "measure: the name of a measure must be text; got an int"),
-        (shoal.measure, {"seed": "x"}, "measure: seed must be a whole number from 0 to 4294967295; got 'x'"),
+        (shoal.measure, {"seed": "x"}, "measure: seed must be a whole number from 0 to 18446744073709551615; got 'x'"),
         (shoal.measure, {"fraction": "x"}, "fraction must be above 0 and at most 1; got 'x'"),
         (shoal.attack, {"budget": 0}, "attack: budget must be a number of seconds above 0; got 0"),
         (shoal.attack, {"budget": 10**400}, "attack: budget must be a number of seconds above 0; got 1000"),

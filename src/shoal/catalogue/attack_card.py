@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from shoal.catalogue.card import Card
 from shoal.catalogue.measure_card import Requirement
@@ -28,6 +28,9 @@ class AttackCard(Card[Callable[[Any, Any, Any], Attack]]):
     requires: tuple[Requirement, ...] = ()
     control: bool = False
     repeats: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_words("requires", self.requires, get_args(Requirement))
 
     @staticmethod
     def misfit(part: str, result: Any) -> str:

@@ -1,8 +1,10 @@
 """What every card has, and how a function gets its card."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
+
+from shoal.errors import CardError, listed, near, shortened
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,6 +43,17 @@ class Card(Generic[F]):
         """Return the card as plain values, for JSON, tables and forms; without functions."""
         functions = {one.name for one in fields(self) if not one.repr}
         return {key: value for key, value in vars(self).items() if key not in functions}
+
+    def _check_words(self, field: str, given: Iterable[object], known: Iterable[str]) -> None:
+        """Refuse a declaration with a word that is not known."""
+        words = list(known)
+        for one in given:
+            if one not in words:
+                kind = type(self).__name__.removesuffix("Card").lower()
+                raise CardError(
+                    f"{kind}: the card of {self.name!r} has {shortened(one)} in {field}; expected one of "
+                    f"{listed(words)}.{near(one, words)}"
+                )
 
     def _set(self, name: str, value: object) -> None:
         """Complete the card while it is being declared; from then on it is frozen."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from shoal.catalogue.card import Card
-from shoal.errors import WriteError, kind_of
+from shoal.errors import CardError, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,10 +43,13 @@ class FormatCard(Card[Write]):
     read: Read | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        wrong = [one for one in self.endings if not one.startswith(".") or one != one.lower()]
+        if wrong:
+            raise CardError(f"format: the card of {self.name!r} has {wrong[0]!r} in endings; expected one like '.csv'.")
         if self.text is (self.read is not None):
-            wrong = "two ways to be read: leave out `read` or" if self.text else "no way to be read: give it `read`, or"
+            fault = "two ways to be read: leave out `read` or" if self.text else "no way to be read: give it `read`, or"
             more = "" if self.text else " if it is delimited text, which is read by the rules for CSV files"
-            raise WriteError(f"format: the format {self.name!r} has {wrong} text=True{more}.")
+            raise CardError(f"format: the format {self.name!r} has {fault} text=True{more}.")
 
     @staticmethod
     def misfit(part: str, result: Any) -> str:

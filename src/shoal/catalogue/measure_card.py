@@ -92,6 +92,12 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
     about: Group | None = None
     aliases: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for field_, given, known in (("better", self.better, Better), ("need", self.need, Need)):
+            self._check_words(field_, [given], get_args(known))
+        self._check_words("requires", self.requires, NEEDS)
+        self._check_words("about", [] if self.about is None else [self.about], GROUPS)
+
     @property
     def group(self) -> Group:
         """The heading under which commands print its findings."""

@@ -11,10 +11,12 @@ import numpy as np
 
 from shoal.catalogue.card import Card, first_paragraph
 from shoal.catalogue.parameters import Parameter, as_dict
-from shoal.errors import MethodError, kind_of, listed, near, shortened
+from shoal.errors import CardError, MethodError, kind_of, listed, near, shortened
+from shoal.model.constraints import Constraints
 from shoal.model.partition import Partition
 
 Method = Callable[..., Partition]
+DATA = ("numeric", "mixed")
 USES = {  # what a run can give to a method, and its name for people
     "label": "the label",
     "limits": "l, t and alpha with the sensitive values",
@@ -95,14 +97,14 @@ class MethodCard(Card[Method]):
     words: str = ""
 
     def __post_init__(self) -> None:
-        wrong = self.suits - {*SUITS}
-        if wrong:
-            raise MethodError(f"method: {self.name!r} suits {listed(sorted(wrong))}; known are {listed(SUITS)}.")
-        unknown = self.uses - {*USES}
-        if unknown:
-            raise MethodError(
-                f"method: {self.name!r} uses {listed(sorted(unknown))}; a run can pass only {listed(USES)}."
-            )
+        self._check_words("data", [self.data], DATA)
+        self._check_words("ensures", sorted(self.ensures), Constraints.model_fields)
+        self._check_words("uses", sorted(self.uses), USES)
+        self._check_words("suits", sorted(self.suits), SUITS)
+        wrong = [name for name, one in self.params.items() if not isinstance(one, Parameter)]
+        if wrong or "k" not in self.params:
+            fault = f"the parameter {wrong[0]!r} is not a Whole, Number, Choice or Flag" if wrong else "no parameter k"
+            raise CardError(f"method: the card of {self.name!r} is wrong: {fault}.")
 
     def __call__(self, function: Method) -> Method:
         """Attach the card to a function, and return the function with checks of its parameters."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,7 @@ class ModelCard(Card[Callable[..., Any]]):
     leaves_open: str = OTHER[1]
 
     def __post_init__(self) -> None:
+        self._check_words("about", [self.about], get_args(About))
         self._set("symbol", self.symbol or self.name)
         self._set("set_by", self.set_by or (self.name,))
         if self.asks is _other:

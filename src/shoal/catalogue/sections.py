@@ -23,6 +23,7 @@ from shoal.catalogue.method_card import MethodCard
 from shoal.catalogue.model_card import ModelCard
 from shoal.catalogue.source_index import Declaration, declarations
 from shoal.errors import (
+    CardError,
     MethodError,
     MisfitError,
     PlugInError,
@@ -138,9 +139,11 @@ def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:
         return point.load()
     except (KeyboardInterrupt, Stopped):
         raise
+    except CardError as problem:  # of shoal, about a declaration: there are no cells yet
+        refusal = error(f"plug-in: {point.name!r} cannot be loaded. {problem} Report this to its authors.")
     except BaseException as problem:  # noqa: BLE001 - a plug-in may fail in any way, and must not end the process
-        kind = type(problem).__name__
-    raise error(f"plug-in: {point.name!r} cannot be loaded ({kind}). Reinstall its package.")
+        refusal = error(f"plug-in: {point.name!r} cannot be loaded ({type(problem).__name__}). Reinstall its package.")
+    raise refusal
 
 
 def _without_cells(card: C) -> C:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from shoal.cli.drawing import as_json, console, figure, row, say, table_of
+from shoal.errors import counted
 
 
 def facts(found: dict[str, Any], *, json: bool) -> None:
@@ -26,13 +27,16 @@ def mined(found: dict[str, Any], *, json: bool) -> None:
     for one in found["itemsets"]:
         share = 100 * one["support"] / max(1, found["records"])
         row(itemsets, ", ".join(one["items"]), f"{one['support']:,}", f"{share:.3f}")
-    console().print(itemsets)
+    if found["itemsets"]:
+        console().print(itemsets)
     rules = table_of("if", "then", ">support", ">confidence", ">lift")
     for one in found["rules"]:
         figures = (f"{one['support']:,}", f"{one['confidence']:.3f}", f"{one['lift']:.2f}")
         row(rules, ", ".join(one["if"]), one["then"], *figures)
-    console().print(rules)
-    say(f"{found['itemsets found']:,} itemsets in {found['records']:,} records. They are original data: confidential.")
+    if found["rules"]:
+        console().print(rules)
+    number = counted(found["itemsets found"], "itemset")
+    say(f"{number} of two or more items in {found['records']:,} records. They are original data: confidential.")
 
 
 def report(found: dict[str, Any], *, json: bool) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError, counted
+from shoal.model.sentences import Rows, Sentence
 from shoal.model.transactions import Transactions, in_order
 
 MARK = b"\xef\xbb\xbf"  # byte order mark
@@ -118,7 +119,7 @@ def _as_sets(
 def from_records(records: Iterable[Any]) -> Transactions:
     """Convert Python records, iterables of str or int, to transactions.
 
-    An integer stands for its text. None, as a record or an item, is ignored.
+    An integer stands for its text. None, as a record or an item, is ignored; a note says so of items.
 
     Examples
     --------
@@ -126,21 +127,25 @@ def from_records(records: Iterable[Any]) -> Transactions:
     [['milk', 'tea'], ['7', 'tea']]
     """
     known: dict[Any, int] = {}
-    codes, lengths = array("i"), array("q")
+    codes, lengths, missing = array("i"), array("q"), 0
     for row, record in enumerate(records, 1):
         if isinstance(record, str | bytes) or not (record is None or isinstance(record, Iterable)):
             raise ReadError(
                 f"read: record {row} is {_kind(record)}; expected a list or another collection of items. "
                 "Put the items of each record into a list."
             )
-        items = [] if record is None else items_of(record, row)
+        whole = [] if record is None else list(record)
+        items = items_of(whole, row)
+        missing += len(whole) - len(items)
         codes.extend([known.setdefault(item, len(known)) for item in items])
         lengths.append(len(items))
     words = [str(item) for item in known]
     if any(SURROGATE.search(word) for word in words):
         raise ReadError("read: the records contain text that is not Unicode. Correct or leave out such items.")
     numbers = np.array(codes, np.int32)
-    return gathered(numbers, words, np.array(lengths, np.int64), "the records", "record")
+    found = gathered(numbers, words, np.array(lengths, np.int64), "the records", "record")
+    note = Sentence("{missing} items of the records were None and were left out", missing=Rows(missing))
+    return replace(found, notes=(*found.notes, note)) if missing else found
 
 
 def items_of(record: Iterable[Any], row: int) -> list[Any]:

@@ -124,8 +124,10 @@ def read(
     if isinstance(source, str | os.PathLike):
         return _from_file(Path(source), layout, named, separator)
     if isinstance(source, Transactions):
+        _refuse_reading(named, layout, separator)
         return source
     if _is_matrix(source):
+        _refuse_reading(named, layout, separator)
         return from_matrix(source, labels)
     table = None if source is None else _table_of(source)
     if table is not None:
@@ -135,6 +137,7 @@ def read(
             f"read: {kind_of(source)} contains no records; expected a path, a frame, a matrix "
             "or an iterable of records. Put the records into a list of lists."
         )
+    _refuse_reading(named, layout, separator)
     return from_records(source)
 
 
@@ -182,6 +185,13 @@ def _refuse_names(named: dict[str, str | None], called: str) -> None:
     """Refuse column names for lines, which have no columns."""
     if any(named.values()):
         raise ReadError(f"read: {called} is read as lines, which have no columns. Leave out the names, or the layout.")
+
+
+def _refuse_reading(named: dict[str, str | None], layout: str | None, separator: str | None) -> None:
+    """Refuse what says how to read a file or a frame, for records that are neither."""
+    every = {**named, "layout": layout, "separator": separator}
+    if given := [name for name, value in every.items() if value is not None]:
+        raise ReadError(f"read: {listed(given)} can be given for files and frames only. Leave it out.")
 
 
 def _from_table(

@@ -5,7 +5,7 @@ Errors name the option as the reader wrote it. Notes are stored in files and rea
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral, Number, Real
@@ -90,7 +90,7 @@ def one_or_several(given: Any, who: str, name: str, error: type[UseError] = Poli
     >>> one_or_several("age", "mine", "quasi"), one_or_several(("age", "sex"), "mine", "quasi")
     (['age'], ['age', 'sex'])
     """
-    if not isinstance(given, Iterable | None):
+    if not isinstance(given, Iterable | None) or isinstance(given, Mapping | bytes):
         raise error(f"{who}: {argument(name)} must be one or more names; got {kind_of(given)}.")
     names = [] if given is None else [given] if isinstance(given, str) else list(given)
     for one in names:

@@ -12,7 +12,10 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, get_args, get_type_hints
 
-from shoal.errors import PolicyError, listed, near
+import numpy as np
+
+from shoal.errors import PolicyError, listed, near, shortened
+from shoal.model.asking import argument
 from shoal.model.constraints import ANSWERED_BY, LKind
 
 Accept = Literal["unique-kept"]
@@ -127,13 +130,16 @@ def with_options(
     def decorated(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         spelled_out = _spelled_out(signature(function))
         known = [name for name in spelled_out.parameters if name not in ("self", "cls")]
+        flags = {name for name, one in spelled_out.parameters.items() if one.annotation is bool}
 
         @wraps(function)
         def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-            for name in kwargs:
+            for name, value in kwargs.items():
                 if name not in known:
                     own = () if parameters_of is None else parameters_of(kwargs)
                     raise PolicyError(f"{who}: unknown option {name!r}.{_remedy(name, known, own)}")
+                if name in flags and not isinstance(value, bool | np.bool_):
+                    raise PolicyError(f"{who}: {argument(name)} must be True or False; got {shortened(value)}.")
             return function(*args, **kwargs)
 
         checked.__signature__ = spelled_out  # type: ignore[attr-defined]

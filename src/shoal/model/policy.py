@@ -19,7 +19,7 @@ from shoal.model.constraints import Constraints
 from shoal.model.mistakes import sentence
 from shoal.model.options import Accept, Missing, Output, PolicyOptions, Protect, Refine, with_options
 from shoal.model.overrides import overridden
-from shoal.model.seeds import drawn_seed
+from shoal.model.seeds import SEEDS, drawn_seed
 from shoal.model.toml_keys import MOST_PARTS, has_long_key
 
 __all__ = [
@@ -91,7 +91,7 @@ class Policy(Strict):
         "default truthful if a quasi-identifier has a hierarchy.",
     )
     seed: int | None = Field(
-        None, ge=0, lt=2**64, description="Random seed, never published; by default drawn from the operating system."
+        None, ge=0, lt=SEEDS, description="Random seed, never published; by default drawn from the operating system."
     )
     label: str | None = Field(None, description="Column that analysts want to predict; sensitive or kept.")
     weight: str | None = Field(None, description="Numeric column of row weights; kept or an identifier.")

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from shoal.catalogue import methods
 from shoal.catalogue.sections import parameters_of
-from shoal.errors import DataError, listed
+from shoal.errors import DataError, PolicyError, listed, shortened
 from shoal.model.options import MakingOptions, Output, TableOptions, with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.release import Release
@@ -48,6 +48,10 @@ class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _set_options(self, method: str | None, options: EstimatorOptions) -> None:
         """Store the parameters unchanged, as scikit-learn requires."""
+        given: object = method
+        if not isinstance(given, str | None):
+            who = type(self).__name__
+            raise PolicyError(f"{who}: method must be the name of a method; got {shortened(given)}. Write k as k=5.")
         self.method = method
         for name in OPTIONS:
             setattr(self, name, options.get(name))

@@ -28,6 +28,7 @@ from shoal.model.options import Known, TableOptions, with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import step
 from shoal.model.release import Release
+from shoal.model.seeds import SEEDS
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table
 from shoal.pipeline.alignment import other_rows, refuse_other_labels, refuse_published_order
@@ -45,7 +46,6 @@ from shoal.privacy.attacks.attack import profiles
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import read_column
 
-MOST_SEEDS = 1 << 32  # of scikit-learn
 Places = NDArray[np.int64]
 Aligned = tuple[Policy, Table | None, pa.Table, Places | None, Places | None]
 
@@ -195,9 +195,9 @@ def case_of(
     """Return the case to measure; the options are those of `measure`."""
     if fraction is not None and not (_is_number(fraction, Real) and 0 < fraction <= 1):
         raise DataError(f"population: {argument('fraction')} must be above 0 and at most 1; got {shortened(fraction)}.")
-    if seed is not None and not (_is_number(seed, Integral) and 0 <= seed < MOST_SEEDS):
+    if seed is not None and not (_is_number(seed, Integral) and 0 <= seed < SEEDS):
         raise DataError(
-            f"measure: {argument('seed')} must be a whole number from 0 to {MOST_SEEDS - 1}; got {shortened(seed)}."
+            f"measure: {argument('seed')} must be a whole number from 0 to {SEEDS - 1}; got {shortened(seed)}."
         )
     refuse_swapped(original)
     if isinstance(release, Release) or is_folder(release):

@@ -196,7 +196,7 @@ def distance(
     check_number(seed, "distance", "seed", whole=True, least=0)
     step("read")
     first, second = (
-        read_transactions(_neighbour_in(source), **(ReadingOptions() if is_folder(source) else reading))
+        read_transactions(_neighbour_in(source), **(ReadingOptions() if _is_read(source) else reading))
         for source in (original, release)
     )
     step("distance")
@@ -254,7 +254,7 @@ def mine(
     step("")
     return {
         "records": data.n,
-        "itemsets found": found.n,
+        "itemsets found": len(pairs),
         "itemsets": pairs[:most],
         "rules": [
             {
@@ -278,6 +278,11 @@ def _write_lines(drawn: Transactions, place: Path) -> None:
             "Choose a name that ends in .json."
         )
     write_lines(drawn, place)
+
+
+def _is_read(source: Any) -> bool:
+    """Return whether a source is a release or has been read, so that nothing says how to read it."""
+    return isinstance(source, SetRelease | Transactions) or is_folder(source)
 
 
 def _neighbour_in(source: Any) -> Any:

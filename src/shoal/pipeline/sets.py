@@ -258,7 +258,8 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
 
 def _notes(data: Transactions, neighbour: Neighbour, hidden: int, k: int) -> tuple[str, ...]:
     """Return notes on the input and the neighbour."""
-    notes = list(data.notes)
+    n = max(1, data.items.size)
+    notes = [note.suppressed(n, k) if isinstance(note, Sentence) else note for note in data.notes]
     if data.empty:
         # Without the number of all records, from which that of the released ones could be subtracted.
         notes.append(f"{few(data.empty, data.inputs, k)} of the records have no items and are not part of the release.")

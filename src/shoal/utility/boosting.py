@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from shoal.model.seeds import for_sklearn
+
 MANY = 100_000
 
 
@@ -18,4 +20,4 @@ def boosted(rows: int, seed: int) -> Iterator[Any]:
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1, user_api="openmp") if rows < MANY else nullcontext():
-        yield HistGradientBoostingClassifier(random_state=seed)
+        yield HistGradientBoostingClassifier(random_state=for_sklearn(seed))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
+from shoal.model.seeds import for_sklearn
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.pairs import Codes, Pair
 from shoal.privacy.verdict.classes import classes
@@ -132,7 +133,7 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
         rows = np.sort(np.random.default_rng(seed).choice(len(X), MOST_ROWS, replace=False))
         X, Y = X[rows], Y[rows]
     labels = np.repeat([0, 1], len(X))
-    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(3, shuffle=True, random_state=for_sklearn(seed))
     with boosted(len(labels), seed) as model:
         probability = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
     value = float(((probability - 0.5) ** 2).mean() / 0.25)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.model.findings import Finding
+from shoal.model.seeds import for_sklearn
 from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.values import read_column
@@ -35,7 +36,7 @@ def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int =
     before, after = features(plain)
     right = {"released": 0, "original": 0}
     with boosted(len(y), seed) as untaught:
-        for learn, ask in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(before, y):
+        for learn, ask in StratifiedKFold(FOLDS, shuffle=True, random_state=for_sklearn(seed)).split(before, y):
             for name, X in (("released", after), ("original", before)):
                 model = clone(untaught).fit(X[learn], y[learn])
                 right[name] += int((model.predict(before[ask]) == y[ask]).sum())

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.model.seeds import for_sklearn
 from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.measures.intervals import WIDE, wilson
 from shoal.privacy.measures.pairs import Pair
@@ -155,9 +156,10 @@ def _asked(before: Floats, after: Floats, noise: Floats, label: Labels, fold: La
     from sklearn.tree import DecisionTreeClassifier
 
     right = np.zeros((3, label.size), bool)
+    state = for_sklearn(seed)
     for part in range(int(fold.max()) + 1):
         ask, learn = fold == part, fold != part
-        tree, blind = (DecisionTreeClassifier(random_state=seed).fit(X[learn], label[learn]) for X in (after, noise))
+        tree, blind = (DecisionTreeClassifier(random_state=state).fit(X[learn], label[learn]) for X in (after, noise))
         for place, (model, X) in enumerate(((tree, before), (tree, after), (blind, noise))):
             right[place, ask] = model.predict(X[ask]) == label[ask]
     return right
