@@ -21,7 +21,7 @@ import shoal
 from benchmarks.measuring import DATA, Line, timed
 from shoal.io.files import read
 from shoal.kernels.columns import Columns, Floats, Whole, pair_loss
-from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, loop
 from shoal.model.policy import Policy
 from shoal.prepare.hierarchy import read_csv
 from shoal.prepare.mixed import mixed_columns
@@ -83,7 +83,7 @@ def lower_bound(columns: Columns, label: Whole, limits: dict[str, float]) -> flo
     return float(least.mean())
 
 
-@inner_loop
+@callable_inner_loop
 def _scan(
     columns: Columns,
     ours: Whole,
@@ -134,7 +134,7 @@ def _prices(near: Places, cost: Floats, count: int, most: float, step: float) ->
     return best
 
 
-@inner_loop
+@callable_inner_loop
 def _bounds(columns: Columns, label: Whole, need: int, k: int, nearest: Floats, found: Floats) -> None:
     """Fill in what each row loses with its (k - 1)th nearest one, and with its nearest of another label if it must."""
     for row in range(label.size):

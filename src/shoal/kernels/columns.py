@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -209,7 +209,7 @@ def _tops(steps: Floats) -> Floats:
     return np.concatenate(rows)
 
 
-@inner_loop
+@callable_inner_loop
 def clear(columns: Columns, hulls: Hulls, hull: int) -> None:
     """Make a hull empty."""
     for j in range(columns.kind.size):
@@ -218,7 +218,7 @@ def clear(columns: Columns, hulls: Hulls, hull: int) -> None:
         hulls.words[hull, w] = 0
 
 
-@inner_loop
+@callable_inner_loop
 def add(columns: Columns, hulls: Hulls, hull: int, row: int) -> None:
     """Add a row to a hull."""
     codes, kind, width, word = columns.codes, columns.kind, columns.width, columns.word
@@ -235,7 +235,7 @@ def add(columns: Columns, hulls: Hulls, hull: int, row: int) -> None:
             low[hull, j], high[hull, j] = min(low[hull, j], code), max(high[hull, j], code)
 
 
-@inner_loop
+@callable_inner_loop
 def join_loss(columns: Columns, hulls: Hulls, hull: int, row: int, limit: float) -> float:
     """Return the loss of a non-empty hull after adding a row; any value above the limit if it exceeds that."""
     codes, kind, start, at, width, toll, word, _, _ = columns
@@ -259,7 +259,7 @@ def join_loss(columns: Columns, hulls: Hulls, hull: int, row: int, limit: float)
     return total
 
 
-@inner_loop
+@callable_inner_loop
 def loss(columns: Columns, hulls: Hulls, hull: int) -> float:
     """Return the loss of a hull."""
     _, kind, start, at, width, toll, _, _, _ = columns
@@ -276,7 +276,7 @@ def loss(columns: Columns, hulls: Hulls, hull: int) -> float:
     return total
 
 
-@inner_loop
+@callable_inner_loop
 def pair_loss(columns: Columns, one: int, two: int, limit: float) -> float:
     """Return the loss of the hull of two rows; any value above the limit if it exceeds that."""
     codes, kind, start, at, width, toll, _, _, _ = columns

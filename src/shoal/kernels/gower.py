@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.columns import RANGE, SET, Columns, Floats, Whole, pair_loss
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop
 
 MANY = 500  # rows of a group compared with each other
 ALMOST = 1.15  # times the least sum of distances: rows that may represent their group
@@ -87,7 +87,7 @@ def _marks(columns: Columns) -> tuple[Marks, Floats]:
     return marks, np.concatenate(counts)
 
 
-@inner_loop
+@callable_inner_loop
 def _medoids(
     columns: Columns,
     order: Whole,

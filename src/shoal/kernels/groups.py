@@ -8,7 +8,7 @@ number if unweighted; always float64, so that each loop is compiled once.
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop, loop
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ def numbered(labels: NDArray[np.integer]) -> Labels:
     return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
 
 
-@inner_loop
+@callable_inner_loop
 def cheapest(centres: Floats, masses: Floats, alive: Bools, a: int) -> tuple[int, float]:
     """Return the live group that is cheapest to merge with a, ties to the lowest, and the cost; or (-1, inf)."""
     best, least = -1, np.inf

@@ -28,7 +28,7 @@ from shoal.cluster.mixed.closest import closest
 from shoal.cluster.mixed.improving import EFFORT, improved, keeping
 from shoal.cluster.mixed.leftover import placed
 from shoal.kernels.columns import Columns, class_losses
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import part, tick
 
@@ -88,7 +88,7 @@ def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Par
         return Partition.of(improved(columns, labels, k, effort, None, None, run.seed, run.threads, GOOD))
 
 
-@inner_loop
+@callable_inner_loop
 def _renumber(labels: Rows, number: Rows) -> None:
     """Number groups in the order of their first rows; a row without one keeps its -1."""
     groups = 0
@@ -222,7 +222,7 @@ def _update_keys(
             last[j] = new
 
 
-@inner_loop
+@callable_inner_loop
 def _walk(
     table: _HashTable,
     codes: NDArray[np.int32],

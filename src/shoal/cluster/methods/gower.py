@@ -29,7 +29,7 @@ from shoal.cluster.mixed.near_cells import Cell, Passes, in_passes
 from shoal.cluster.search.limits import Limits, Rules, meets_in
 from shoal.kernels.columns import Columns, pair_loss
 from shoal.kernels.gower import as_distances
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 
@@ -141,7 +141,7 @@ def _joined(columns: Columns, labels: Rows, near: Near, limits: Limits | None) -
         _join(columns, rules, labels, near, waiting, *chained(labels, groups), *scratch, *known)
 
 
-@inner_loop
+@callable_inner_loop
 def _join(
     columns: Columns,
     rules: Rules | None,
@@ -186,7 +186,7 @@ def _join(
             chain[row], head[home], sums[home] = head[home], row, -1.0
 
 
-@inner_loop
+@callable_inner_loop
 def _grow(  # noqa: PLR0912 - growing a group is best read in one piece
     columns: Columns,
     rules: Rules | None,
@@ -242,7 +242,7 @@ def _grow(  # noqa: PLR0912 - growing a group is best read in one piece
                 labels[members[m]] = -1
 
 
-@inner_loop
+@callable_inner_loop
 def _cost(columns: Columns, order: Rows, ends: Rows) -> float:
     """Return the sum over groups of the distances between their rows over their number, of large ones by a sample."""
     total, start = 0.0, 0

@@ -25,7 +25,7 @@ from shoal.cluster.mixed.leftover import placed
 from shoal.cluster.mixed.rebuild import costs_of
 from shoal.cluster.search.limits import Limits, Rules, meets_in
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, join_loss
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 
@@ -82,7 +82,7 @@ def grown(columns: Columns, k: int, near: Near, distances: Floats, limits: Limit
     return labels
 
 
-@inner_loop
+@callable_inner_loop
 def _grow(
     columns: Columns,
     rules: Rules | None,

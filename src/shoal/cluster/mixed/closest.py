@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import Columns, pair_loss
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 from shoal.kernels.threads import each
 from shoal.model.progress import tick
 
@@ -87,7 +87,7 @@ def sorted_by(columns: Columns, order: Rows) -> Rows:
     return np.argsort(key, kind="stable")
 
 
-@inner_loop
+@callable_inner_loop
 def _compare(columns: Columns, order: Rows, near: Near, distances: Floats) -> None:
     """Compare each row with the next ones in the order, and let each keep the other if it is close."""
     n, last = order.size, near.shape[1] - 1
@@ -100,7 +100,7 @@ def _compare(columns: Columns, order: Rows, near: Near, distances: Floats) -> No
             _keep(near, distances, two, one, gap)
 
 
-@inner_loop
+@callable_inner_loop
 def _compare_others(
     columns: Columns, order: Rows, value: NDArray[np.int32], ahead: Rows, near: Near, distances: Floats
 ) -> None:
@@ -139,7 +139,7 @@ def _keep(near: Near, distances: Floats, row: int, other: int, gap: float) -> No
     near[row, place], distances[row, place] = other, gap
 
 
-@inner_loop
+@callable_inner_loop
 def _unite(near: Near, distances: Floats, other: Near, farther: Floats) -> None:
     """Merge what another search has found for each row."""
     for row in range(len(near)):

@@ -16,7 +16,7 @@ from shoal.cluster.inputs import Rows
 from shoal.cluster.mixed.closest import Near
 from shoal.cluster.search.limits import Limits, Rules, meets_in
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, join_loss, loss
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 
 ASKED = 400  # least number of groups compared with a row or a failing group
 WORK = 4_000_000  # comparisons of rows with groups, if there are few rows
@@ -51,7 +51,7 @@ def chained(labels: Rows, groups: int) -> tuple[Rows, Rows]:
     return chain, head
 
 
-@inner_loop
+@callable_inner_loop
 def _chain(labels: Rows, chain: Rows, head: Rows) -> None:
     """Link each row to the next one of its group."""
     for row in range(labels.size - 1, -1, -1):
@@ -92,7 +92,7 @@ def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, rng: 
     return found
 
 
-@inner_loop
+@callable_inner_loop
 def _cost(columns: Columns, hulls: Hulls, rows: Rows) -> float:
     """Return the cost of these rows as one group."""
     clear(columns, hulls, 0)
@@ -112,7 +112,7 @@ class _LinkedGroups(NamedTuple):
     values: NDArray[np.int32]
 
 
-@inner_loop
+@callable_inner_loop
 def _join(linked: _LinkedGroups, rules: Rules | None, labels: Rows, near: Near, asked: Rows, waiting: Rows) -> None:
     """Let rows join groups of their closest rows, or others."""
     chain, head = linked.chain, linked.head

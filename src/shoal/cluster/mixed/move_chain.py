@@ -9,7 +9,7 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.near_cells import Cell
 from shoal.cluster.search.limits import Rules, meets_in
 from shoal.kernels.columns import Columns, pair_loss
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 from shoal.kernels.random_streams import uniform
 
 Whole = NDArray[np.int32]
@@ -24,7 +24,7 @@ class State(NamedTuple):
     total: Floats
 
 
-@inner_loop
+@callable_inner_loop
 def move_chain(
     cell: Cell, state: State, steps: int, hot: float, cold: float, k: int, rows: Rows, values: Whole
 ) -> None:

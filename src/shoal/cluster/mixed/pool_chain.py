@@ -10,7 +10,7 @@ from shoal.cluster.mixed.joining_rules import may_join
 from shoal.cluster.mixed.near_cells import Cell
 from shoal.cluster.search.limits import Rules, meets_in
 from shoal.kernels.columns import Hulls, add, clear, join_loss
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 from shoal.kernels.random_streams import uniform
 
 CAP = 4  # times k: larger groups are not rebuilt
@@ -45,7 +45,7 @@ class Workspace(NamedTuple):
     values: Whole
 
 
-@inner_loop
+@callable_inner_loop
 def rebuild_chain(
     cell: Cell, state: State, workspace: Workspace, steps: int, hot: float, cold: float, k: int, reach: int
 ) -> None:

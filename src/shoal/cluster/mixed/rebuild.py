@@ -24,7 +24,7 @@ from shoal.cluster.mixed.pool_chain import CAP, State, Workspace, rebuild_chain
 from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, loss
 from shoal.kernels.groups import numbered
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop
 
 FEW, FEWER, LARGE = 6, 4, 8  # most groups of a pool, the same for large k, and from which k
 COOL = 0.05  # last temperature, relative to the first
@@ -103,7 +103,7 @@ def _workspace(columns: Columns, k: int) -> Workspace:
     )
 
 
-@inner_loop
+@callable_inner_loop
 def _costs(columns: Columns, hulls: Hulls, order: Rows, ends: Rows, found: Floats) -> None:
     """Write the cost of each group; rows are listed group by group."""
     start = 0
@@ -115,7 +115,7 @@ def _costs(columns: Columns, hulls: Hulls, order: Rows, ends: Rows, found: Float
         start = ends[group]
 
 
-@inner_loop
+@callable_inner_loop
 def _fill(columns: Columns, state: State, hulls: Hulls) -> None:
     """Enter rows into the lists of their groups, and compute the losses of these."""
     label, members, size, lost, _, _ = state

@@ -20,7 +20,7 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.layout import WIDTH, Layout, drop, farthest_from_mean, laid_out, look_around, spread
 from shoal.cluster.search.tree import Points, Singles, Sketch, Tree, built_tree, forget, points_of, sketch
 from shoal.cluster.search.tree_search import farthest, nearest, place_mean
-from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, loop
 from shoal.model.progress import tick
 
 MANY = 10_000  # rows from which a tree is faster than blocks
@@ -109,7 +109,7 @@ def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
         squares[~waiting] = np.inf
 
 
-@inner_loop
+@callable_inner_loop
 def _carve_tree(
     layout: TreeLayout, labels: Rows, k: int, pairs: int, group: int, left: int, least: int
 ) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from shoal.cluster.search.limits import Rules, meets_in
 from shoal.cluster.search.splitting import restructure_within
 from shoal.cluster.search.state import State, Whole, Workspace, rebuild, transfer, worth
 from shoal.cluster.search.structure import restructure
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 from shoal.kernels.random_streams import uniform
 
 STEP = 1024  # proposals at one temperature
@@ -29,7 +29,7 @@ VISIT = 8  # proposals per row before the next stretch
 HOPELESS = 40.0  # -ln(u) is at most 53 ln 2 = 36.7
 
 
-@inner_loop
+@callable_inner_loop
 def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one piece
     state: State,
     rules: Rules | None,

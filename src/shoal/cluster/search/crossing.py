@@ -20,8 +20,9 @@ def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
     The inputs are numbered likewise; ties go to `one`, and all weights are positive.
     """
     first = int(one.max()) + 1
-    own, other = _losses(X, one, weights), _losses(X, two, weights)
-    part = _parts(one, two, first, other.size)
+    second = int(two.max()) + 1
+    own, other = _losses(X, one, weights, first), _losses(X, two, weights, second)
+    part = _parts(one, two, first, second)
     here, there = np.bincount(part[:first], own, part.size), np.bincount(part[first:], other, part.size)
     # Sums of the same squares in another order may differ by rounding.
     cheaper = there < here * (1 - ROUNDING)
@@ -30,16 +31,17 @@ def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
 
 
 @loop
-def _losses(X: Floats, labels: Rows, weights: Floats) -> Floats:
+def _losses(X: Floats, labels: Rows, weights: Floats, groups: int) -> Floats:
     """Return the weighted SSE of each group."""
-    groups, d = labels.max() + 1, X.shape[1]
+    d = X.shape[1]
     masses, means, losses = np.zeros(groups), np.zeros((groups, d)), np.zeros(groups)
     for i in range(labels.size):
         masses[labels[i]] += weights[i]
         for j in range(d):
             means[labels[i], j] += weights[i] * X[i, j]
     for group in range(groups):
-        means[group] /= masses[group]
+        for j in range(d):  # assigning a whole row at once would take a second longer to compile
+            means[group, j] /= masses[group]
     for i in range(labels.size):
         for j in range(d):
             gap = X[i, j] - means[labels[i], j]

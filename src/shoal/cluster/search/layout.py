@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop, loop
 
 WIDTH = 32  # rows in a block
 STRIDE = 16  # columns between two checks whether a block can be abandoned
@@ -92,7 +92,7 @@ def spread(X: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
     return total, centre, np.sqrt(reach)
 
 
-@inner_loop
+@callable_inner_loop
 def fill(blocks: Floats, X: Floats, rows: Rows) -> None:
     """Copy the rows into their places."""
     for i in range(rows.size):

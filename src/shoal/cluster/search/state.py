@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop, loop
 
 Whole = NDArray[np.int32]
 
@@ -115,7 +115,7 @@ def transfer(state: State, row: int, target: int) -> float:
     return before - worth(left, state.mass[source]) - worth(joined, state.mass[target])
 
 
-@inner_loop
+@callable_inner_loop
 def rebuild(state: State) -> None:
     """Recompute the sums of every group, so that rounding errors do not accumulate."""
     state.total[:] = 0.0
