@@ -96,6 +96,14 @@ def test_profile_prints_every_column_and_the_k_of_the_file(table):
     assert facts["rows"] == 200
 
 
+def test_profile_shows_the_roles_of_a_policy_and_counts_by_them(table, tmp_path):
+    (tmp_path / "policy.toml").write_text('[columns.sex]\nrole = "quasi"\n\n[columns.name]\nrole = "identifier"\n')
+    output = run("profile", table, "--policy", tmp_path / "policy.toml")
+    assert "quasi (policy)" in output
+    assert "identifier (default)" in output
+    assert "quasi-identifiers of the policy" in output
+
+
 @pytest.mark.slow
 def test_anonymize_writes_the_format_of_the_input_by_default(table, tmp_path):
     run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a")

@@ -112,7 +112,7 @@ def profile(
     file: File,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", "-p", help="A policy file, of which only `null_words` and `header` are used."),
+        typer.Option("--policy", "-p", metavar="FILE", help="A policy file: show its roles, and count by them."),
     ] = None,
     header: Header = None,
     json: Json = False,

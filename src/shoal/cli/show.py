@@ -88,18 +88,15 @@ def profile(facts: "Profile", *, json: bool) -> None:
     columns = table_of(*heads, *(("why",) if wide else ()))
     for c in facts.columns:
         counts = (f"{c.distinct:,}", f"{c.missing:,}", f"{c.unique_alone:,}", f"{c.unique_without:,}")
-        row(columns, c.name, c.kind, *counts, c.role, *((_why(c),) if wide else ()))
+        row(columns, c.name, c.kind, *counts, c.shown_role, *((_why(c),) if wide else ()))
     out.print(columns)
     for c in () if wide else facts.columns:
         say(f"{c.name}: {_why(c)}")
-    say(
-        f"{facts.rows:,} rows; before anonymization, k = {facts.k:,} and {facts.unique_rows:,} rows are unique "
-        f"in the {len(facts.compared_columns)} columns that are not identifiers."
-    )
+    say(f"{facts.rows:,} rows; {facts.exposure}.")
 
 
 def _why(column: "ColumnFacts") -> str:
-    """Return the reason for a proposed role, and the notes on a column."""
+    """Return the reason for a role, and the notes on a column."""
     return "; ".join((column.reason, *column.notes))
 
 

@@ -46,6 +46,7 @@ from shoal.pipeline.unused_memory import return_unused_memory
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
+from shoal.prepare.declared import profile_declared
 from shoal.prepare.encode import Encoded, encode
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
@@ -216,14 +217,15 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
 @without_arrow_errors
 @with_options("profile")
 def profile(source: Any, *, policy: PolicySource = None, header: bool | None = None) -> Profile:
-    """Describe each column of a table: kind, missing values, uniqueness, and a proposed role with a reason.
+    """Describe each column of a table: kind, missing values, uniqueness, and its role with a reason.
 
     Parameters
     ----------
     source : path or frame
         A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
     policy : Policy, mapping or path, optional
-        Only `null_words` and `header` are used.
+        Its roles, kinds and codes for missing values are used, as in `anonymize`, and rows are compared in its
+        quasi-identifiers. Roles are proposed if it names no column.
     header : bool, optional
         Whether the first line of a CSV file is a header; detected if not given, and refused if unclear.
 
@@ -233,7 +235,7 @@ def profile(source: Any, *, policy: PolicySource = None, header: bool | None = N
     """
     step("read")
     wanted = Policy.of(policy, header=header)
-    return profile_table(read_for(source, wanted))
+    return profile_declared(read_for(source, wanted), wanted)
 
 
 @without_arrow_errors

@@ -22,7 +22,7 @@ from shoal.model.table import Table, canonical, type_name
 def arrange(table: Table, policy: Policy) -> Table:
     """Return the rows to be released, typed and shuffled; the policy names every column."""
     needed = [name for name in table.names if policy.columns[name].role != "identifier" or name == policy.weight]
-    typed = pa.table({name: _typed(table.column(name), name, policy.columns[name]) for name in needed})
+    typed = pa.table({name: as_declared(table.column(name), name, policy.columns[name]) for name in needed})
     kept = _without_missing(table.with_data(typed), policy)
     if kept.n < policy.constraints.k:
         raise InfeasibleError(
@@ -35,8 +35,8 @@ def arrange(table: Table, policy: Policy) -> Table:
     return kept.take(order[shuffle])
 
 
-def _typed(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
-    """Return the column with codes for missing values removed, in the type that its kind needs."""
+def as_declared(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
+    """Return the column with its codes for missing values made missing, in the type that its kind needs."""
     column = _without_codes(column, given.missing_codes)
     return _without_codes(_of_kind(column, name, given), given.missing_codes)
 

@@ -12,16 +12,17 @@ Only names, counts and types are returned, never the value of a cell.
 """
 
 import html
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import UseError, listed, near, shortened
+from shoal.errors import UseError, counted, listed, near, shortened
 from shoal.model.exposure import stands_out
-from shoal.model.policy import Kind, Role
+from shoal.model.policy import Column, Kind, Role
 from shoal.model.table import Table, is_list, type_name
 from shoal.prepare.oddities import notes
 from shoal.prepare.roles import BY_CLASS, Seen, is_direct, is_row_number, suggest
@@ -32,6 +33,7 @@ TRIED_COLUMNS = 200  # the number of pairs is quadratic: wider tables are not se
 
 Codes = NDArray[np.int32]
 Sums = NDArray[np.uint64]
+RoleFrom = Literal["proposal", "policy", "default"]
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,19 @@ class ColumnFacts:
     distinct: int
     missing: int
     uniqueness: float  # distinct values per cell that is not missing
-    role: Role  # proposed
+    role: Role
     reason: str
     unique_alone: int  # rows that are unique by this column alone
     unique_without: int  # rows that stay unique if this column is left out of those counted
     notes: tuple[str, ...] = ()  # oddities
     row_number: bool = False  # proposed as an identifier, and its values count the rows
     direct: bool = False  # so certainly identifies people or rows that it is dropped if a policy leaves its role open
+    role_from: RoleFrom = "proposal"  # "default" if a policy leaves it open
+
+    @property
+    def shown_role(self) -> str:
+        """The role and, if a policy was given, whether the policy names it."""
+        return self.role if self.role_from == "proposal" else f"{self.role} ({self.role_from})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,8 +69,9 @@ class Profile:
     columns: tuple[ColumnFacts, ...]
     k: int  # size of the smallest class of rows that are equal in the columns counted
     unique_rows: int
-    compared_columns: tuple[str, ...]  # in which rows are compared: all but those that look like identifiers
+    compared_columns: tuple[str, ...]  # in which rows are compared
     determines: tuple[tuple[str, str], ...] = ()  # pairs of columns of which the first determines the second
+    roles_from: Literal["proposal", "policy"] = "proposal"
 
     def column(self, name: str) -> ColumnFacts:
         """Return the facts of one column."""
@@ -106,19 +115,31 @@ class Profile:
         )
         return f"<div><p><b>shoal profile</b>: {self._summary()}</p><table><tr>{head}</tr>{body}</table></div>"
 
+    @property
+    def exposure(self) -> str:
+        """The k of the table as it stands, and the number of unique rows, in one clause."""
+        compared = len(self.compared_columns)
+        those = (
+            f"the {counted(compared, 'quasi-identifier')} of the policy"
+            if self.roles_from == "policy"
+            else f"the {compared} columns that are not identifiers"
+        )
+        return f"before anonymization, k = {self.k:,} and {self.unique_rows:,} rows are unique in {those}"
+
     def _summary(self) -> str:
         """Give the figures of the table in one line."""
-        return (
-            f"{self.rows:,} rows, {len(self.columns)} columns; before anonymization, k = {self.k:,} and "
-            f"{self.unique_rows:,} rows are unique in the {len(self.compared_columns)} columns that are not identifiers"
-        )
+        return f"{self.rows:,} rows, {len(self.columns)} columns; {self.exposure}"
 
 
 HEAD = ("column", "kind", "role", "distinct", "missing", "unique alone", "unique without", "reason")
 
 
-def profile(table: Table) -> Profile:
-    """Profile a table as read: counts, proposed roles with their reasons, and oddities, without any cell value.
+def profile(table: Table, roles: Mapping[str, Column] | None = None, named: frozenset[str] = frozenset()) -> Profile:
+    """Profile a table as read: counts, roles with their reasons, and oddities, without any cell value.
+
+    Roles are proposed, and rows compared in all columns that do not look like identifiers. `roles` has the role and
+    the kind of every column by a policy instead, of which it names the columns `named`; rows are then compared in its
+    quasi-identifiers.
 
     Examples
     --------
@@ -129,19 +150,25 @@ def profile(table: Table) -> Profile:
     seen: list[Seen] = []
     codes: list[Codes] = []
     for name in table.names:
-        one, code = _coded(table, name)
+        one, code = _coded(table, name, (roles and roles[name].kind) or _kind(table, name))
         seen.append(one)
         codes.append(code)
     proposed = _not_unique_together([suggest(one) for one in seen], codes, table.n)
-    counted = [place for place, (role, _) in enumerate(proposed) if role != "identifier"]
+    if roles is not None:
+        decided = [_decided(one, roles[one.name].role, *proposed[place], named) for place, one in enumerate(seen)]
+        compared = [place for place, (role, _) in enumerate(decided) if role == "quasi"]
+    else:
+        decided = proposed
+        compared = [place for place, (role, _) in enumerate(decided) if role != "identifier"]
     sums = np.zeros(table.n, np.uint64)
-    for place in counted:
+    for place in compared:
         sums += _drawn(codes[place], place)
     k, unique = _classes(sums)
     pairs = _determined(seen, codes)
     columns = []
     for place, one in enumerate(seen):
-        role, reason = proposed[place]
+        role, reason = decided[place]
+        likely = proposed[place][0] == "identifier"
         columns.append(
             ColumnFacts(
                 name=one.name,
@@ -153,14 +180,23 @@ def profile(table: Table) -> Profile:
                 role=role,
                 reason=reason,
                 unique_alone=one.alone,
-                unique_without=_classes(sums - _drawn(codes[place], place))[1] if role != "identifier" else unique,
+                unique_without=_classes(sums - _drawn(codes[place], place))[1] if place in compared else unique,
                 notes=_all_notes(one, role, table.n, pairs),
-                row_number=role == "identifier" and is_row_number(one),
-                direct=role == "identifier" and is_direct(one),
+                row_number=likely and is_row_number(one),
+                direct=likely and is_direct(one),
+                role_from="proposal" if roles is None else "policy" if one.name in named else "default",
             )
         )
-    quasi = tuple(seen[place].name for place in counted)
-    return Profile(table.n, tuple(columns), k, unique, quasi, pairs)
+    names = tuple(seen[place].name for place in compared)
+    return Profile(table.n, tuple(columns), k, unique, names, pairs, "proposal" if roles is None else "policy")
+
+
+def _decided(one: Seen, role: Role, proposed: Role, reason: str, named: frozenset[str]) -> tuple[Role, str]:
+    """Return the role of a column by a policy, with what would be proposed if that differs."""
+    source = "given in the policy" if one.name in named else "not in the policy"
+    if role == proposed:
+        return role, source if one.name in named else f"{source}; {reason}"
+    return role, f"{source}; proposed: {proposed} ({reason})"
 
 
 def _not_unique_together(proposed: list[tuple[Role, str]], codes: list[Codes], rows: int) -> list[tuple[Role, str]]:
@@ -192,7 +228,7 @@ def _all_notes(one: Seen, role: Role, rows: int, pairs: tuple[tuple[str, str], .
 def _cells(facts: ColumnFacts) -> tuple[str, ...]:
     """Return the table row of one column."""
     figures = (facts.distinct, facts.missing, facts.unique_alone, facts.unique_without)
-    return (repr(facts.name), facts.kind, facts.role, *(f"{one:,}" for one in figures), facts.reason)
+    return (repr(facts.name), facts.kind, facts.shown_role, *(f"{one:,}" for one in figures), facts.reason)
 
 
 def _kind(table: Table, name: str) -> Kind:
@@ -211,7 +247,7 @@ def _kind(table: Table, name: str) -> Kind:
     return "set" if is_list(held) else "nominal"
 
 
-def _coded(table: Table, name: str) -> tuple[Seen, Codes]:
+def _coded(table: Table, name: str, kind: Kind) -> tuple[Seen, Codes]:
     """Return the distinct values of a column and the code of each row; missing cells have the last code."""
     column = table.column(name)
     try:
@@ -223,7 +259,7 @@ def _coded(table: Table, name: str) -> tuple[Seen, Codes]:
     indices = [part.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for part in parts]
     codes = np.concatenate(indices).astype(np.int32, copy=False) if indices else np.zeros(0, np.int32)
     counts = np.bincount(codes, minlength=len(values) + 1)
-    return Seen(name, _kind(table, name), values, counts[:-1], int(counts[-1])), codes
+    return Seen(name, kind, values, counts[:-1], int(counts[-1])), codes
 
 
 def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
