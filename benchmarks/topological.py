@@ -230,7 +230,7 @@ def written_bars() -> Iterator[Line]:
                     folders = [Path(place) / str(turn) for turn in range(2 if seed == 0 else 1)]
                     for folder in folders:
                         made = shoal.anonymize(table, k=k, seed=seed, method=method, keep=["class"], label="class")
-                        made.save(folder, format="csv")
+                        made.save(folder, format="csv", report=False)
                     found = shoal.verify(folders[0])
                     held.append(found.holds and found.verdicts[0].found >= k)
                     files = [(folder / "data.csv").read_bytes() for folder in folders]

@@ -95,7 +95,7 @@ def test_the_judge_confirms_on_the_written_file_what_the_card_promises(name, out
     options = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "k": 4, "l": 2}
     release = shoal.anonymize(table, method=name, output=output, missing=missing, **options)
     for format in ("csv", "parquet"):
-        checked = shoal.verify(release.save(tmp_path / format, format=format))
+        checked = shoal.verify(release.save(tmp_path / format, format=format, report=False))
         assert checked.holds
         assert checked.verdicts[0].found >= 4
 

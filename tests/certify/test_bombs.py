@@ -56,7 +56,9 @@ LIMITED = textwrap.dedent(
 def honest(tmp_path_factory):
     place = tmp_path_factory.mktemp("honest")
     release = shoal.anonymize(SMALL, k=4, method="mdav")
-    return {name: release.save(place / name, format=name) for name in ("csv", "csv.gz", "parquet", "feather")}
+    return {
+        name: release.save(place / name, format=name, report=False) for name in ("csv", "csv.gz", "parquet", "feather")
+    }
 
 
 @pytest.fixture(scope="module")

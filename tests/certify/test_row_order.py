@@ -21,7 +21,7 @@ def test_rows_in_another_order_are_refused(kind, format, tmp_path):
     table = pa.table({"basket": cells * 15, "age": [20 + row % 30 for row in range(60)]})
     policy = {"columns": {"basket": {"role": "items", **given}}}
     folder = tmp_path / "release"
-    shoal.anonymize(table, k=3, policy=policy, seed=1).save(folder, format=format)
+    shoal.anonymize(table, k=3, policy=policy, seed=1).save(folder, format=format, report=False)
     assert shoal.verify(folder).holds
     if format == "csv":
         head, *body = (folder / "data.csv").read_bytes().splitlines(keepends=True)

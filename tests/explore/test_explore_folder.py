@@ -226,6 +226,6 @@ def test_a_file_is_refused_as_a_folder(tmp_path):
 
 def test_a_release_folder_is_refused_for_an_exploration(tmp_path):
     table = shoal.sample(60).select(["days", "cost_eur"])
-    shoal.anonymize(table, k=3, method="mdav").save(tmp_path / "release")
+    shoal.anonymize(table, k=3, method="mdav").save(tmp_path / "release", report=False)
     with pytest.raises(WriteError, match="is inside a folder that shoal wrote"):
         Folder(tmp_path / "release" / "explored")

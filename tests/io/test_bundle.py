@@ -284,7 +284,7 @@ TWO_WRITERS = """
     import pyarrow as pa, shoal
     for turn in range(15):
         table = pa.table({"a": [int(sys.argv[1]) + turn] * 4})
-        shoal.anonymize(table, k=2).save("rel", private="prv")
+        shoal.anonymize(table, k=2).save("rel", private="prv", report=False)
 """
 
 

@@ -146,6 +146,7 @@ RELEASES = """
 
 
     old, new = made(1), made(2)
+    without = {} if sets else {"report": False}
     flush = bundle._flush
 
 
@@ -156,12 +157,12 @@ RELEASES = """
 
     def before():
         shutil.rmtree(root, ignore_errors=True)
-        old.save(release, private=private)
+        old.save(release, private=private, **without)
 
 
     def work():
         bundle._flush = flush_and_count
-        new.save(release, private=private)
+        new.save(release, private=private, **without)
 
 
     seen, unlike = set(), 0

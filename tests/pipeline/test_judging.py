@@ -30,7 +30,7 @@ def table(rows=90, gaps=False):
 def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("made")
     release = shoal.anonymize(table(), k=4, sensitive=["ill"])
-    release.save(place / "release", private=place / "private")
+    release.save(place / "release", private=place / "private", report=False)
     return release, place
 
 
@@ -70,7 +70,7 @@ def test_columns_that_the_release_was_not_made_from_are_ignored(made):
 
 def test_suppressed_rows_are_left_out(tmp_path):
     release = shoal.anonymize(table(gaps=True), k=4, sensitive=["ill"], missing="suppress-row")
-    release.save(tmp_path / "release", private=tmp_path / "private")
+    release.save(tmp_path / "release", private=tmp_path / "private", report=False)
     for given, more in ((release, {}), (tmp_path / "release", {"private": tmp_path / "private"})):
         case = case_of(table(gaps=True), given, **more)
         assert case.n == case.original.n == 84
@@ -109,7 +109,7 @@ def test_a_folder_without_its_map_is_refused(made, tmp_path):
     with pytest.raises(ReadError, match="was not written with a release"):
         shoal.measure(table(), place / "release", private=tmp_path)
     other = shoal.anonymize(table(), k=6, sensitive=["ill"])
-    other.save(tmp_path / "release", private=tmp_path / "private")
+    other.save(tmp_path / "release", private=tmp_path / "private", report=False)
     with pytest.raises(DataError, match="belongs to another release"):
         shoal.measure(table(), place / "release", private=tmp_path / "private")
 
@@ -133,7 +133,7 @@ def test_the_same_rows_in_another_order_are_refused(made):
 
 def test_a_tampered_folder_is_refused(made, tmp_path):
     release, _ = made
-    release.save(tmp_path / "release", private=tmp_path / "private")
+    release.save(tmp_path / "release", private=tmp_path / "private", report=False)
     certificate = tmp_path / "release" / "certificate.json"
     facts = json.loads(certificate.read_text())
     facts["predicate"]["rows"] = 7
@@ -144,7 +144,7 @@ def test_a_tampered_folder_is_refused(made, tmp_path):
 
 @pytest.mark.parametrize("entry", ["0", "99999999", "9" * 23])
 def test_a_map_that_is_not_one_to_one_is_refused(made, tmp_path, entry):
-    made[0].save(tmp_path / "out", private=tmp_path / "mine")
+    made[0].save(tmp_path / "out", private=tmp_path / "mine", report=False)
     head, *lines = (tmp_path / "mine" / "map.csv").read_text().splitlines()
     (tmp_path / "mine" / "map.csv").write_text("\n".join([head, *(f"{line.split(',')[0]},{entry}" for line in lines)]))
     with pytest.raises(ReadError, match="was not written with a release"):
@@ -186,7 +186,9 @@ def test_rows_in_the_published_order_are_refused_and_aligned_ones_are_not(kind, 
     polars = pytest.importorskip("polars")
     frame = {"pandas": table().to_pandas(), "polars": polars.from_arrow(table())}.get(kind, table())
     release = shoal.anonymize(frame, k=4, sensitive=["ill"], seed=2)
-    published = release.save(tmp_path / "release", format="csv") / "data.csv" if kind == "file" else release.data
+    published = (
+        release.save(tmp_path / "release", format="csv", report=False) / "data.csv" if kind == "file" else release.data
+    )
     for judge in (shoal.measure, shoal.attack):
         with pytest.raises(DataError, match=r"release: its rows are in the published order.*or its `aligned\(\)`"):
             judge(frame, published, **roles)

@@ -42,7 +42,7 @@ def test_a_table_goes_in_and_a_verified_release_comes_out(release):
 
 
 def test_an_independent_count_of_equal_lines_gives_at_least_k(release, tmp_path):
-    release.save(tmp_path / "out", format="csv")
+    release.save(tmp_path / "out", format="csv", report=False)
     lines = (tmp_path / "out" / "data.csv").read_text().splitlines()
     place = lines[0].split(",").index("diagnosis")
     classes = Counter(tuple(cell for i, cell in enumerate(line.split(",")) if i != place) for line in lines[1:])
@@ -85,7 +85,7 @@ def test_unused_categories_do_not_survive(tmp_path):
     frame = pd.DataFrame({"town": town, "age": [1, 2, 3, 50, 51, 52, 53]})
     release = shoal.anonymize(frame, k=3)
     assert "rare" not in list(release.aligned()["town"].cat.categories)
-    release.save(tmp_path / "out")
+    release.save(tmp_path / "out", report=False)
     assert b"rare" not in (tmp_path / "out" / "data.parquet").read_bytes()
     assert pa.types.is_dictionary(pyarrow.parquet.read_table(tmp_path / "out" / "data.parquet").column("town").type)
 
@@ -103,7 +103,7 @@ def test_permuted_rows_give_the_same_bytes(tmp_path):
     order = np.random.default_rng(5).permutation(150)
     files = []
     for name, some in (("one", table), ("two", table.take(pa.array(order)))):
-        folder = shoal.anonymize(some, k=4, l=2, seed=1, **ROLES).save(tmp_path / name, format="csv")
+        folder = shoal.anonymize(some, k=4, l=2, seed=1, **ROLES).save(tmp_path / name, format="csv", report=False)
         files.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert files[0] == files[1]
 
@@ -127,7 +127,7 @@ def test_permuted_rows_give_the_same_release_despite_ties(rows, rng):
 def test_without_a_seed_every_run_draws_its_own_and_the_private_folder_repeats_it(tmp_path):
     one, two = (shoal.anonymize(hospital(60), method="mdav", k=3, **ROLES) for _ in range(2))
     assert one.policy.seed != two.policy.seed
-    one.save(tmp_path / "out", private=tmp_path / "mine")
+    one.save(tmp_path / "out", private=tmp_path / "mine", report=False)
     assert shoal.seed_of(tmp_path / "mine") == one.policy.seed
     again = shoal.anonymize(hospital(60), method="mdav", k=3, seed=shoal.seed_of(tmp_path / "mine"), **ROLES)
     assert again.table.equals(one.table)
@@ -163,12 +163,12 @@ def test_the_same_seed_gives_the_same_release_and_the_seed_is_not_published(tmp_
     one = shoal.anonymize(hospital(60), k=3, seed=987654, **ROLES)
     two = shoal.anonymize(hospital(60), k=3, seed=987654, **ROLES)
     assert one.table.equals(two.table)
-    one.save(tmp_path / "out")
+    one.save(tmp_path / "out", report=False)
     assert all(b"987654" not in path.read_bytes() for path in (tmp_path / "out").iterdir())
 
 
 def test_the_private_folder_has_the_map_and_the_findings(release, tmp_path):
-    release.save(tmp_path / "out", private=tmp_path / "mine", format="csv")
+    release.save(tmp_path / "out", private=tmp_path / "mine", format="csv", report=False)
     lines = (tmp_path / "mine" / "map.csv").read_text().splitlines()
     assert lines[0] == "input_row,released_row"
     place = [int(line.split(",")[1]) for line in lines[1:]]
@@ -183,7 +183,7 @@ def test_the_private_folder_has_the_map_and_the_findings(release, tmp_path):
 def test_the_two_folders_must_not_contain_each_other(release, tmp_path):
     for private in (tmp_path / "out", tmp_path / "out" / "mine", tmp_path):
         with pytest.raises(WriteError, match="may be inside the other"):
-            release.save(tmp_path / "out", private=private)
+            release.save(tmp_path / "out", private=private, report=False)
     assert not (tmp_path / "out").exists()
 
 
@@ -191,7 +191,7 @@ def test_suppressed_rows_are_counted_and_not_in_the_map(tmp_path):
     table = pa.table({"a": [1, None, 3, 4, 5, None], "b": [1, 2, 3, 4, 5, 6]})
     release = shoal.anonymize(table, k=2, missing="suppress-row")
     assert (release.suppressed, release.rows.tolist()) == (2, [0, 2, 3, 4])
-    release.save(tmp_path / "out", private=tmp_path / "mine")
+    release.save(tmp_path / "out", private=tmp_path / "mine", report=False)
     assert (tmp_path / "mine" / "map.csv").read_text().splitlines()[2] == "1,"
 
 
@@ -204,7 +204,7 @@ def test_nothing_is_written_if_a_verdict_fails(tmp_path, monkeypatch):
 
 def test_bytes_that_do_not_confirm_the_claims_are_never_published(tmp_path, monkeypatch):
     release = shoal.anonymize(hospital(60), method="mdav", k=3, **ROLES)
-    release.save(tmp_path / "out", format="csv")
+    release.save(tmp_path / "out", format="csv", report=False)
     before = (tmp_path / "out" / "data.csv").read_bytes()
 
     def broken(table, folder, format):
@@ -213,7 +213,7 @@ def test_bytes_that_do_not_confirm_the_claims_are_never_published(tmp_path, monk
 
     monkeypatch.setattr(write, "write_data", broken)
     with pytest.raises(GuaranteeError, match="Nothing was written"):
-        release.save(tmp_path / "out", private=tmp_path / "mine", format="csv")
+        release.save(tmp_path / "out", private=tmp_path / "mine", format="csv", report=False)
     assert (tmp_path / "out" / "data.csv").read_bytes() == before
     assert not (tmp_path / "mine").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -281,7 +281,7 @@ def test_an_unknown_argument_is_refused():
 
 
 def test_a_release_folder_is_judged_by_its_own_policy_only(release, tmp_path):
-    folder = release.save(tmp_path / "out", format="csv")
+    folder = release.save(tmp_path / "out", format="csv", report=False)
     with pytest.raises(PolicyError, match="contains its own policy"):
         shoal.verify(folder, k=3)
     checked = shoal.verify(folder / "data.csv", policy=folder / "policy.toml")
@@ -292,14 +292,14 @@ def test_a_release_folder_is_judged_by_its_own_policy_only(release, tmp_path):
 
 
 def test_a_release_cannot_be_written_inside_another(release, tmp_path):
-    release.save(tmp_path / "out")
+    release.save(tmp_path / "out", report=False)
     with pytest.raises(WriteError, match="is inside a folder that shoal wrote"):
-        release.save(tmp_path / "out" / "deeper" / "still")
+        release.save(tmp_path / "out" / "deeper" / "still", report=False)
     with pytest.raises(WriteError, match="is inside a folder that shoal wrote"):
-        release.save(tmp_path / "other", private=tmp_path / "out" / "mine")
-    release.save(tmp_path / "third", private=tmp_path / "mine")
+        release.save(tmp_path / "other", private=tmp_path / "out" / "mine", report=False)
+    release.save(tmp_path / "third", private=tmp_path / "mine", report=False)
     with pytest.raises(WriteError, match="is inside a folder that shoal wrote"):
-        release.save(tmp_path / "mine" / "release")
+        release.save(tmp_path / "mine" / "release", report=False)
 
 
 def test_floats_are_published_as_multiples_of_their_step():
@@ -312,7 +312,7 @@ def test_floats_are_published_as_multiples_of_their_step():
 def test_integers_beyond_53_bits_stay_distinct_in_the_file_too(tmp_path):
     table = pa.table({"a": [1, 1, 1, 1], "s": [2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3]})
     release = shoal.anonymize(table, k=4, l=4, t=0.5, sensitive=["s"], accept=["unique-kept"])
-    assert shoal.verify(release.save(tmp_path / "out", format="csv")).holds
+    assert shoal.verify(release.save(tmp_path / "out", format="csv", report=False)).holds
 
 
 def test_the_input_frame_is_not_changed():
@@ -331,7 +331,7 @@ def test_levels_of_a_sensitive_column_are_published_only_if_they_occur(tmp_path)
     order = ["none", "mild", "=severe", "never seen"]
     table = pa.table({"a": [1, 1, 1, 9, 9, 9], "s": ["none", "mild", "=severe"] * 2})
     policy = {"columns": {"s": {"role": "sensitive", "kind": "ordinal", "order": order}}}
-    folder = shoal.anonymize(table, policy=policy, k=3, l=3, t=0.1).save(tmp_path / "out", format="csv")
+    folder = shoal.anonymize(table, policy=policy, k=3, l=3, t=0.1).save(tmp_path / "out", format="csv", report=False)
     assert shoal.verify(folder).holds
     assert all("never seen" not in path.read_text() for path in folder.iterdir())
 
@@ -347,11 +347,11 @@ def test_kept_columns_of_any_type_are_published(tmp_path):
     )
     release = shoal.anonymize(table, k=2, keep=["list", "moment", "bytes"], accept=["unique-kept"])
     assert release.aligned().column("list").to_pylist() == table.column("list").to_pylist()
-    assert shoal.verify(release.save(tmp_path / "parquet", format="parquet")).holds
+    assert shoal.verify(release.save(tmp_path / "parquet", format="parquet", report=False)).holds
     with pytest.raises(WriteError, match="cells of type binary cannot be written to a CSV file"):
-        release.save(tmp_path / "csv", format="csv")
+        release.save(tmp_path / "csv", format="csv", report=False)
     plain = shoal.anonymize(table.drop_columns(["bytes"]), k=2, keep=["list", "moment"], accept=["unique-kept"])
-    folder = plain.save(tmp_path / "csv", format="csv")
+    folder = plain.save(tmp_path / "csv", format="csv", report=False)
     assert shoal.verify(folder).holds
     assert (folder / "data.csv").read_text().splitlines()[1] == "1,['x'],1970-01-01 00:00:00Z"
 

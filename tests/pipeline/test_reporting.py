@@ -2,6 +2,7 @@
 
 import html
 import json
+import pickle
 import re
 import stat
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_a_changed_removed_or_added_report_is_noticed(release, folders, tmp_path
     assert not check_folder(folder).holds
     with pytest.raises(GuaranteeError, match="does not pass verification"):
         report(None, folder)
-    write(release, tmp_path / "plain", format="csv")
+    write(release, tmp_path / "plain", format="csv", report=False)
     assert check_folder(tmp_path / "plain").holds
     (tmp_path / "plain" / "report.html").write_text(text)
     assert not check_folder(tmp_path / "plain").holds
@@ -74,16 +75,27 @@ def test_a_changed_removed_or_added_report_is_noticed(release, folders, tmp_path
 
 def test_a_folder_with_a_report_can_be_replaced_by_one_without(release, folders):
     folder, private = folders
-    write(release, folder, private=private, format="csv")
+    write(release, folder, private=private, format="csv", report=False)
     assert not (folder / "report.html").exists()
     assert not (private / "report.html").exists()
     assert check_folder(folder).holds
 
 
-def test_without_the_original_the_private_folder_has_no_report(release, tmp_path):
-    write(release, tmp_path / "release", private=tmp_path / "private", report=True)
+def test_both_folders_have_a_report_unless_told_otherwise(release, tmp_path):
+    release.save(tmp_path / "release", private=tmp_path / "private")
+    kept = "not for publication"
+    assert kept not in (tmp_path / "release" / "report.html").read_text()
+    assert kept in (tmp_path / "private" / "report.html").read_text()
+    release.save(tmp_path / "release", private=tmp_path / "private", report=False)
+    assert not list(tmp_path.glob("*/report.html"))
+
+
+def test_a_release_that_was_pickled_needs_the_original_for_the_holders_report(release, tmp_path):
+    again = pickle.loads(pickle.dumps(release))
+    again.save(tmp_path / "release", private=tmp_path / "private")
     assert (tmp_path / "release" / "report.html").exists()
     assert not (tmp_path / "private" / "report.html").exists()
+    assert "original=TABLE" in again.missing[0]
 
 
 def test_slow_measures_are_skipped_when_a_release_is_written_and_named(folders):

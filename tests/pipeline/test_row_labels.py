@@ -42,7 +42,7 @@ def test_arithmetic_of_the_public_frame_with_the_original_matches_no_row(frame, 
 
 
 def test_the_public_frame_equals_the_written_file(release, tmp_path):
-    folder = release.save(tmp_path / "release", private=tmp_path / "mine", format="csv")
+    folder = release.save(tmp_path / "release", private=tmp_path / "mine", format="csv", report=False)
     data = release.data.reset_index(drop=True)
     assert data.equals(pd.read_csv(folder / "data.csv").astype(data.dtypes.to_dict()))
     places = pd.read_csv(tmp_path / "mine" / "map.csv")["released_row"]

@@ -104,7 +104,7 @@ def test_an_empty_table_is_refused(tmp_path):
 def test_floats_of_a_group_are_the_same_bytes_in_the_file(tmp_path):
     values = np.array([0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2, 0.3] * 4)
     release = certified(pa.table({"a": values}))
-    release.save(tmp_path / "out", format="csv")
+    release.save(tmp_path / "out", format="csv", report=False)
     lines = (tmp_path / "out" / "data.csv").read_text().splitlines()[1:]
     assert min(lines.count(line) for line in lines) >= 5
 

@@ -74,7 +74,7 @@ def test_no_secret_is_in_any_file_of_the_release(marked, tmp_path, format, categ
             place = table.column_names.index(name)
             table = table.set_column(place, name, table.column(name).combine_chunks().dictionary_encode())
     release = shoal.anonymize(table, k=5, l=2, identifiers=["person"], sensitive=["ill"], seed=31337)
-    folder = release.save(tmp_path / "out", format=format)
+    folder = release.save(tmp_path / "out", format=format, report=False)
     planted = list(secrets(marked))
     assert len(planted) > 2 * N
     for name, text in contents(folder):
@@ -86,7 +86,7 @@ def test_no_secret_is_in_any_file_of_the_release(marked, tmp_path, format, categ
 
 def test_no_cell_value_is_in_the_holders_findings_either(marked, tmp_path):
     shoal.anonymize(marked, k=5, identifiers=["person"], sensitive=["ill"]).save(
-        tmp_path / "out", private=tmp_path / "mine"
+        tmp_path / "out", private=tmp_path / "mine", report=False
     )
     text = (tmp_path / "mine" / "findings.json").read_text() + (tmp_path / "mine" / "map.csv").read_text()
     assert not [secret for secret in secrets(marked) if secret in text]
@@ -116,7 +116,7 @@ def breakages(folder):
     (folder / "utf.csv").write_bytes(b"\xff\xfe" + f"who,num\n{MARK},".encode("utf-16-le") + b"\xd8")
 
     def anonymize(path, **options):
-        return lambda: shoal.anonymize(path, **options).save(folder / "out")
+        return lambda: shoal.anonymize(path, **options).save(folder / "out", report=False)
 
     quasi = {"kind": "numeric"}
     for path in (

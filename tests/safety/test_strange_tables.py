@@ -16,7 +16,7 @@ from shoal.errors import DataError, ShoalError
 
 def saved(table, folder, format="csv", **options):
     release = shoal.anonymize(table, **{"k": 2, **options})
-    place = release.save(folder / "out", format=format)
+    place = release.save(folder / "out", format=format, report=False)
     assert shoal.verify(place).holds
     return release, place
 
@@ -114,7 +114,7 @@ def test_what_lies_behind_missing_cells_is_not_published(tmp_path):
     numbers = pa.array(np.array([111.25, 222.5, 333.75, 1, 1, 1]), mask=np.array([True] * 3 + [False] * 3))
     table = pa.table({"a": [1, 1, 1, 2, 2, 2], "kept": hidden, "n": numbers})
     release = shoal.anonymize(table, k=3, keep=["kept", "n"], accept=["unique-kept"])
-    place = release.save(tmp_path / "out", format="feather")
+    place = release.save(tmp_path / "out", format="feather", report=False)
     back = pyarrow.feather.read_table(place / "data.feather")
     for chunk in back.column("kept").chunks:
         assert {f"SECRET{i}" for i in range(3)}.isdisjoint(set(chunk.field(0).to_pylist()))
@@ -128,7 +128,7 @@ def test_categories_inside_lists_do_not_survive_their_rows(tmp_path):
     table = pa.table({"a": pa.array([None, 1, 1, 1], pa.int64()), "l": lists})
     for format in ("parquet", "feather"):
         release = shoal.anonymize(table, k=3, keep=["l"], missing="suppress-row", accept=["unique-kept"])
-        place = release.save(tmp_path / format, format=format)
+        place = release.save(tmp_path / format, format=format, report=False)
         assert b"SECRET" not in (place / f"data.{format}").read_bytes()
 
 
@@ -194,7 +194,7 @@ def test_a_column_of_any_type_and_role_is_released_or_refused_in_a_sentence(colu
     for format in ("csv", "parquet"):
         try:
             release = shoal.anonymize(table, k=2, **options)
-            release.save(tmp_path / format, format=format)
+            release.save(tmp_path / format, format=format, report=False)
         except ShoalError as refusal:
             assert "\n" not in str(refusal)
             assert refusal.__cause__ is None

@@ -78,7 +78,7 @@ def demo(
     with show.progress():
         # A synthetic table needs no secret seed; a fixed one gives the figures shown in the docs.
         release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0)
-        release.save(output / "release", private=output / "private", format="csv", report=True, original=table)
+        release.save(output / "release", private=output / "private", format="csv")
         hospital = write_sample(table, output)
     places = (hospital, output / "release", output / "private")
     show_release.table_release(release, *places, json=json, every=every)
@@ -169,7 +169,7 @@ def anonymize(
     check_places(output, private, format)
     with show.progress():
         release = run(file, policy=policy, threads=threads, budget=budget, **given)
-        release.save(output, private=private, format=format, report=report, original=file)
+        release.save(output, private=private, format=format, report=report)
     show_release.table_release(release, file, output, private, json=json, every=every)
 
 

@@ -150,7 +150,7 @@ class Release:
         *,
         private: str | Path | None = None,
         format: str | None = None,  # noqa: A002
-        report: bool = False,
+        report: bool = True,
         original: Any = None,
     ) -> Path:
         """Write the release as a folder with its certificate, checked from its bytes before it appears.
@@ -166,8 +166,8 @@ class Release:
         report : bool
             Whether to add a page for recipients to the folder, and one for the holder to the private folder.
         original : path or frame, optional
-            The table that the release was made from, for the holder's page. Without it there is none, and `missing`
-            says so.
+            The table that the release was made from, for the holder's page. A release keeps it until it is pickled or
+            copied; if it is then not given, there is no such page, and `missing` says so.
 
         Returns
         -------

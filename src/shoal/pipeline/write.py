@@ -56,10 +56,11 @@ def write(
     *,
     private: str | Path | None = None,
     format: str | None = None,  # noqa: A002
-    report: bool = False,
+    report: bool = True,
     original: Any = None,
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
+    original = release._making.source if original is None else original
     chosen, missing = _usual(release) if format is None else format, list[str]()
     check_places(folder, private, chosen)
 
