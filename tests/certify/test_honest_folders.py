@@ -30,6 +30,9 @@ WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=6) | st
         "a ",
         'q"q',
         "a,b",
+        "1,5",
+        "-1,5",
+        "-1.5",
         "\ufeffx",
         "1",
         "01",
@@ -39,6 +42,13 @@ WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=6) | st
     ]
 )
 NUMBERS = st.floats(-1e12, 1e12) | st.sampled_from([0.0, -0.0, 0.1, 1e-7, 1e22, math.nan])
+STYLES = [
+    {"separator": separator, "decimal": decimal_, "mark": mark}
+    for separator in ",;\t|"
+    for decimal_ in ".,"
+    for mark in (False, True)
+    if separator != decimal_
+]
 KINDS = {
     "whole": (st.integers(-(10**6), 10**6), pa.int64()),
     "small": (st.integers(-5, 5), pa.int8()),
@@ -86,11 +96,12 @@ def tables(draw):
     st.sampled_from(formats.names()),
     st.sampled_from(["same-schema", "truthful"]),
     st.sampled_from(["mdav", "auto"]),
+    st.sampled_from(STYLES),
 )
-def test_whatever_shoal_releases_holds(tmp_path_factory, given_, format, output, method):
+def test_whatever_shoal_releases_holds(tmp_path_factory, given_, format, output, method, style):
     table, roles = given_
     try:
-        release = shoal.anonymize(table, k=3, output=output, method=method, **roles)
+        release = shoal.anonymize(table, k=3, output=output, method=method, policy={"csv": style}, **roles)
     except ShoalError:
         return  # not every table can be released in every way; none of these is about bytes
     folder = release.save(tmp_path_factory.mktemp("any") / "out", format=format, report=False)

@@ -80,7 +80,7 @@ def test_a_number_too_large_for_a_float_stays_text(put):
 def test_a_decimal_comma_is_read_where_the_comma_is_no_delimiter(put):
     table = read(put("a;b\n1,5;2\n1.234,25;3\n-7;4\n"))
     assert table.data.to_pydict() == {"a": [1.5, 1234.25, -7.0], "b": [2, 3, 4]}
-    assert "decimal commas, written as points, in column 'a'" in table.origin.notes
+    assert "decimal commas in column 'a'" in table.origin.notes
     assert columns(put('a,b\n"1,5",2\n')) == {"a": ["1,5"], "b": [2]}
     assert columns(put("a;b\n01,5;2\n")) == {"a": ["01,5"], "b": [2]}
     assert columns(put("a;b\n1.23,5;2\n")) == {"a": ["1.23,5"], "b": [2]}

@@ -13,6 +13,7 @@ import shoal.sets
 from shoal.cli.app import app
 from shoal.model.asking import FLAGS, argument, either, on_command_line, option
 from shoal.model.policy import Policy
+from shoal.model.release import Release
 from shoal.pipeline.judging import case_of
 from shoal.pipeline.reporting import report
 
@@ -32,7 +33,7 @@ def test_every_flag_exists_on_the_command_line():
 
 def test_every_keyword_exists_in_a_python_function():
     functions = (Policy.of, case_of, shoal.attack, report, shoal.verify, shoal.measure, shoal.explore)
-    functions = (*functions, shoal.sets.anonymize)
+    functions = (*functions, shoal.sets.anonymize, Release.save)
     known = {name for function in functions for name in signature(function).parameters}
     assert set(FLAGS) <= known
 

@@ -207,7 +207,7 @@ def test_bytes_that_do_not_confirm_the_claims_are_never_published(tmp_path, monk
     release.save(tmp_path / "out", format="csv", report=False)
     before = (tmp_path / "out" / "data.csv").read_bytes()
 
-    def broken(table, folder, format):
+    def broken(table, folder, format, style):
         (folder / "data.csv").write_text("a\n1\n2\n")
         return "data.csv"
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from shoal.catalogue.card import Card
 from shoal.errors import CardError, kind_of
@@ -11,7 +11,7 @@ from shoal.errors import CardError, kind_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Write = Callable[["pa.Table", BinaryIO], None]
+Write = Callable[..., None]  # of a table and an open file; of CSV files also their style
 Read = Callable[[Path], "pa.Table"]
 
 

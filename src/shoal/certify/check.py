@@ -58,11 +58,12 @@ from shoal.certify.checked import (
 )
 from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
-from shoal.certify.released import is_csv, is_text, read_cells, unguarded
+from shoal.certify.released import is_csv, is_text, read_cells, unguarded, with_points
 from shoal.certify.row_order import ascends
 from shoal.errors import PlugInError, PolicyError, ReadError, ShoalError, counted, listed, shortened
 from shoal.io.data_file import csv_header
 from shoal.model.asking import either
+from shoal.model.csv_style import STANDARD
 from shoal.model.findings import Verdict
 from shoal.model.policy import SEPARATOR, Policy
 
@@ -144,7 +145,7 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
         text = small_text(place / POLICY, MOST_POLICY)
         policy = Policy.from_toml(text)
         unknown = list(uninstalled(policy))
-        lines += _policy(policy, text, stated.predicate["policy"], unknown)
+        lines += _policy(policy, text, stated.predicate["policy"], unknown, csv=is_csv(data))
     except (PolicyError, ValueError, RecursionError):
         return VerificationReport((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
     missing = tuple(lacking(kind, name) for kind, name in unknown)
@@ -153,11 +154,12 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
     if not is_plain(place / data):
         return VerificationReport((*lines, missing_file("data", place / data)))
     public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
-    if is_csv(data) and not starts_with(place / data, data, csv_header(public)):
+    style = policy.csv or STANDARD
+    if is_csv(data) and not starts_with(place / data, data, csv_header(public, style)):
         return VerificationReport((*lines, Line("columns", listed(public), "different columns or order", holds=False)))
     try:
-        cells = read_cells(place / data, data)
-        released = unguarded(cells, policy) if is_text(data) else cells
+        cells = read_cells(place / data, data, style)
+        released = unguarded(with_points(cells, policy, style), policy) if is_text(data) else cells
         found = recount(released, policy)
         more, note = _data(place / data, cells, released, public, policy, stated)
     except (ShoalError, KeyError, pa.ArrowException) as problem:
@@ -186,7 +188,7 @@ def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
     return VerificationReport(lines, found, (), tuple(columns))
 
 
-def _policy(policy: Policy, text: str, stated: Any, unknown: list[tuple[str, str]]) -> Iterable[Line]:
+def _policy(policy: Policy, text: str, stated: Any, unknown: list[tuple[str, str]], *, csv: bool) -> Iterable[Line]:
     """Compare a policy with the certificate and with what shoal writes, and say why shoal would not accept it.
 
     Whatever is `unknown`, because a plug-in is not installed, has lines of its own.
@@ -197,7 +199,7 @@ def _policy(policy: Policy, text: str, stated: Any, unknown: list[tuple[str, str
     yield Line("policy", "accepted by shoal", why or "yes", not why)
     for kind, name in unknown:
         yield Line("policy", f"the {kind} {shortened(name)}", "not known here", holds=False)
-    yield same_bytes("policy bytes", not why and text == published_text(policy))
+    yield same_bytes("policy bytes", not why and text == published_text(policy) and (csv or policy.csv is None))
 
 
 def _data(
@@ -219,10 +221,10 @@ def _data(
     ]
     here = written_with(path.name)
     made = {name: stated.made[name] for name in here}
-    bytes_ = compared_bytes(path, path.name, cells, made, here)
+    bytes_ = compared_bytes(path, path.name, cells, made, here, policy.csv or STANDARD)
     lines.append(Line("data bytes", "as shoal writes them", bytes_.found, bytes_.holds))
     separators = {name: policy.columns[name].separator or SEPARATOR for name in policy.names("items")}
-    order = ascends(cells, separators)
+    order = ascends(with_points(cells, policy, policy.csv or STANDARD) if is_csv(path.name) else cells, separators)
     lines.append(Line("order of rows", "ascending", "ascending" if order else "not ascending", order))
     lines += contradicted(released, policy)
     if unexpected := unused_levels(policy, released):

@@ -24,9 +24,10 @@ from shoal.certify.data_layout import unexpected_layout
 from shoal.certify.released import is_text
 from shoal.io.data_file import packing, write_table, write_text
 from shoal.io.files import CHUNK
+from shoal.model.csv_style import STANDARD, CsvStyle
 
 PACKED = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"  # gzip: no name, no comment, no time, no system
-NUMBER = r"^-[0-9.]+([eE][+-]?[0-9]+)?$"
+NUMBER = {".": r"^-[0-9.]+([eE][+-]?[0-9]+)?$", ",": r"^-[0-9,]+([eE][+-]?[0-9]+)?$"}  # by decimal sign
 DAY = r"^-[0-9]+-[0-9]{2}-[0-9]{2}([ T].*)?$"
 
 
@@ -38,25 +39,27 @@ class Bytes(NamedTuple):
     note: str = ""
 
 
-def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str], here: dict[str, str]) -> Bytes:
-    """Compare a data file with what shoal writes for its cells; its `name` gives the format.
+def compared_bytes(
+    path: Path, name: str, cells: pa.Table, made: dict[str, str], here: dict[str, str], style: CsvStyle = STANDARD
+) -> Bytes:
+    """Compare a data file with what shoal writes for its cells; its `name` gives the format, `style` that of CSV.
 
     `cells` were read from it: for CSV the text of each cell, apostrophes included. `made` has the versions of the
     libraries that wrote it, by the certificate, and `here` those installed.
     """
     format = name.removeprefix("data.")  # noqa: A001
     if is_text(format):
-        runs = any(_would_run(column) for column in cells.columns)
+        runs = any(_would_run(column, style.decimal) for column in cells.columns)
         if runs:
             return Bytes(holds=False, found="cells that a spreadsheet would run")
         if format == "csv.gz" and not _one_member(path):
             return Bytes(holds=False, found="more than one packed text, or a comment")
-        if not _same(path, cells, format):
+        if not _same(path, cells, format, style):
             return Bytes(holds=False, found="other bytes")
-        if format != "csv.gz" or _same(path, cells, "csv.gz", packed=True):
+        if format != "csv.gz" or _same(path, cells, "csv.gz", style, packed=True):
             return Bytes(holds=True, found="the same bytes", note=_other(name, made, here))
     else:
-        if _same(path, cells, format):
+        if _same(path, cells, format, style):
             # A Parquet file names its creator, so that another one cannot have written the same bytes.
             holds = _sorted_categories(cells) and (format != "parquet" or made == here)
             return Bytes(holds, "the same bytes", _other(name, made, here))
@@ -90,7 +93,7 @@ def starts_with(path: Path, name: str, header: bytes) -> bool:
     return start[: len(header)] == header
 
 
-def _same(path: Path, cells: pa.Table, format: str, *, packed: bool = False) -> bool:  # noqa: A002
+def _same(path: Path, cells: pa.Table, format: str, style: CsvStyle, *, packed: bool = False) -> bool:  # noqa: A002
     """Write the cells again and compare with the bytes, or with the unpacked text, of the file."""
     with path.open("rb") as file:
         beside = _Beside(_Unpacked(file) if format == "csv.gz" and not packed else file)
@@ -98,9 +101,9 @@ def _same(path: Path, cells: pa.Table, format: str, *, packed: bool = False) -> 
             write_table(cells, cast(BinaryIO, beside), format)
         elif packed:
             with packing(beside) as sink:
-                write_text(cells, sink)
+                write_text(cells, sink, style=style)
         else:
-            write_text(cells, beside, "csv" if format == "csv.gz" else format)
+            write_text(cells, beside, "csv" if format == "csv.gz" else format, style)
         return beside.same and not beside.other.read(1)
 
 
@@ -161,13 +164,13 @@ def _one_member(path: Path) -> bool:
         return not packed.unused_data and not file.read(1)
 
 
-def _would_run(column: pa.ChunkedArray) -> bool:
+def _would_run(column: pa.ChunkedArray, decimal: str) -> bool:
     """Return whether a CSV cell starts like a formula, without being a number or a day before year 0."""
     words = column.unique().drop_null()
     formula = pc.match_substring_regex(words, r"^([=+@\t\r]|'($|[^'=+\-@\t\r]))")
     minus = pc.and_(
         pc.starts_with(words, "-"),
-        pc.invert(pc.or_(pc.match_substring_regex(words, NUMBER), pc.match_substring_regex(words, DAY))),
+        pc.invert(pc.or_(pc.match_substring_regex(words, NUMBER[decimal]), pc.match_substring_regex(words, DAY))),
     )
     return bool(pc.any(pc.or_(formula, minus)).as_py())
 

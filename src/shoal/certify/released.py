@@ -12,9 +12,14 @@ from shoal.errors import ReadError
 from shoal.io.csv_text import parse
 from shoal.io.data_file import csv_gap
 from shoal.io.files import opened, unpacked
+from shoal.model.column import TRUTHFUL_FORMS, Column
+from shoal.model.csv_style import MARK, STANDARD, CsvStyle
 from shoal.model.policy import Policy
 
 CSV = ("csv", "csv.gz")
+SWAPPED = "\x00"  # in no text file
+NUMBER = r"^-?[0-9]+[.,][0-9]+([eE][+-]?[0-9]+)?$"
+COMMA = r"^-?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?$"
 
 
 def is_csv(name: str) -> bool:
@@ -30,14 +35,14 @@ def is_text(name: str) -> bool:
     return chosen in formats.names() and formats.load(chosen).text
 
 
-def read_cells(path: Path, name: str) -> pa.Table:
+def read_cells(path: Path, name: str, style: CsvStyle = STANDARD) -> pa.Table:
     """Read a released data file, whose `name` gives the format: the text of CSV cells, typed values otherwise.
 
     Text that a plug-in wrote is read by the rules for CSV files, but not typed.
     """
     try:
         if is_csv(name):
-            return _read_text(path, name)
+            return _read_text(path, name, style)
         if is_text(name):
             return read_text(path, name)
         read = formats.load(name.removeprefix("data.")).read
@@ -61,12 +66,41 @@ def unguarded(cells: pa.Table, policy: Policy) -> pa.Table:
     )
 
 
-def _read_text(path: Path, name: str) -> pa.Table:
+def with_points(cells: pa.Table, policy: Policy, style: CsvStyle) -> pa.Table:
+    """Return the text of a CSV file with decimal points, if its decimal sign is a comma.
+
+    In columns of numbers, commas and points change places in every cell that is a number in either notation. So two
+    cells are equal afterwards if and only if they were equal before, and a number with a point is none afterwards.
+    """
+    if style.decimal == ".":
+        return cells
+    named = zip(cells.column_names, cells.columns, strict=True)
+    found = [_swapped(column) if _has_numbers(policy.columns.get(name), column) else column for name, column in named]
+    return pa.table(found, names=cells.column_names)
+
+
+def _has_numbers(given: Column | None, column: pa.ChunkedArray) -> bool:
+    """Return whether a column is one of numbers: by the policy or, where that calls numbers nominal, by all cells."""
+    if given is None or given.kind not in ("numeric", "nominal") or given.form in TRUTHFUL_FORMS:
+        return False
+    whole = given.kind == "numeric"
+    return whole or (not given.hierarchy and pc.all(pc.match_substring_regex(column, COMMA)).as_py() is True)
+
+
+def _swapped(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return text with commas and points exchanged in cells that are numbers."""
+    other = pc.replace_substring(pc.replace_substring(column, ",", SWAPPED), ".", ",")
+    return pc.if_else(pc.match_substring_regex(column, NUMBER), pc.replace_substring(other, SWAPPED, "."), column)
+
+
+def _read_text(path: Path, name: str, style: CsvStyle) -> pa.Table:
     """Read every cell of a CSV file as text; only an empty cell without quotes is missing, or NA in a single column."""
     with opened(path) as file:
         block = unpacked(file, name, "csv.gz" if name.endswith(".gz") else "csv")
+    if style.mark and block.startswith(MARK):
+        del block[: len(MARK)]
     buffer = pa.py_buffer(block)
-    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    parse = pyarrow.csv.ParseOptions(delimiter=style.separator, newlines_in_values=True)
     whole = pyarrow.csv.ReadOptions(block_size=min(len(block) + 1, 2**31 - 1))
     names = pyarrow.csv.open_csv(buffer, parse_options=parse, read_options=whole).schema.names
     texts = pyarrow.csv.ConvertOptions(
@@ -84,7 +118,7 @@ def read_text(path: Path, name: str) -> pa.Table:
     with opened(path) as file:
         block = unpacked(file, name, name.removeprefix("data."))
     for gap in ("", csv_gap(1)):
-        table, _ = parse(bytearray(block), name, (gap,), header=True, as_text=True)
+        table = parse(bytearray(block), name, (gap,), header=True, as_text=True).table
         if csv_gap(table.num_columns) == gap:
             break
     return table.rename_columns(unescaped(pa.array(table.column_names, pa.string())).to_pylist())

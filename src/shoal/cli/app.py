@@ -156,6 +156,14 @@ def anonymize(
         str | None,
         typer.Option(metavar="NAME", help="A file format; `shoal formats` lists them. [default: that of the input]"),
     ] = None,
+    csv_style: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How CSV is written: excel (as the input, marked so that Excel opens it) or standard (commas, decimal "
+            "points). [default: as the input]",
+        ),
+    ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html to both folders.")] = True,
     every: All = False,
     json: Json = False,
@@ -166,10 +174,10 @@ def anonymize(
     from shoal.pipeline.write import check_places
 
     given = given_options(**options)
-    check_places(output, private, format)
+    check_places(output, private, format, csv_style)
     with show.progress():
         release = run(file, policy=policy, threads=threads, budget=budget, **given)
-        release.save(output, private=private, format=format, report=report)
+        release.save(output, private=private, format=format, csv_style=csv_style, report=report)
     show_release.table_release(release, file, output, private, json=json, every=every)
 
 

@@ -24,8 +24,9 @@ from pyarrow import csv
 
 from shoal.errors import ReadError
 from shoal.io.csv_header import header_doubt
-from shoal.io.csv_types import BLANKS, typed_together
+from shoal.io.csv_types import BLANKS, COMMAS, typed_together
 from shoal.model.asking import option
+from shoal.model.csv_style import CsvStyle
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 CHUNK = 1 << 22
@@ -40,6 +41,14 @@ def _header_hint() -> str:
     return f"Say whether it holds the names of the columns ({names}) or is a row ({row})."
 
 
+class Parsed(NamedTuple):
+    """The table of a CSV file, notes on how it is written, and its style without the byte order mark."""
+
+    table: pa.Table
+    notes: tuple[str, ...]
+    style: CsvStyle
+
+
 class _Record(NamedTuple):
     """The position of a record: first and last physical line, number of cells, offsets, line of an unclosed quote."""
 
@@ -52,21 +61,27 @@ class _Record(NamedTuple):
 
 
 def parse(
-    data: bytearray, name: str, null_words: tuple[str, ...], *, header: bool | None = None, as_text: bool = False
-) -> tuple[pa.Table, tuple[str, ...]]:
+    data: bytearray,
+    name: str,
+    null_words: tuple[str, ...],
+    *,
+    header: bool | None = None,
+    as_text: bool = False,
+    style: CsvStyle | None = None,
+) -> Parsed:
     r"""Read the text of a CSV file; return the table and notes on its delimiter, decimal commas and dates with dots.
 
     `data` is UTF-8 without a byte order mark, and is consumed. `name` is the file's name in messages. `null_words` are
     the unquoted words that mean a missing value. If `header` is None, the first line must certainly be a header. With
-    `as_text`, cells keep their text.
+    `as_text`, cells keep their text. `style` is that of the file if it is known; else it is detected.
 
     Examples
     --------
-    >>> table, notes = parse(bytearray(b"age;zip\n39;01067\n50;\n"), "people.csv", ("",))
-    >>> table.to_pydict(), notes
+    >>> found = parse(bytearray(b"age;zip\n39;01067\n50;\n"), "people.csv", ("",))
+    >>> found.table.to_pydict(), found.notes
     ({'age': [39, 50], 'zip': ['01067', None]}, ('delimiter semicolon',))
     """
-    delimiter = _delimiter(data)
+    delimiter = _delimiter(data) if style is None else style.separator
     first = next(_records(data, delimiter, 0, len(data)), None)
     if first is None:
         raise ReadError(f"read: {name!r} is empty; expected a header line and rows. Check the file.")
@@ -74,14 +89,20 @@ def parse(
     if header is not False and next(_records(data, delimiter, first.end, len(data)), None) is None:
         raise ReadError(f"read: {name!r} has a header but no rows. Check the file.")
     cells = _cells(data, delimiter, first, names, name, null_words, header=header is not False)
-    found = typed_together(cells.columns, empty_is_gap="" in null_words, commas=delimiter != ",")
+    decimal = "" if style is None else style.decimal
+    found = typed_together(cells.columns, empty_is_gap="" in null_words, commas=delimiter != ",", decimal=decimal)
     columns = [column for column, _ in found]
     if header is None and (doubt := header_doubt(names, columns, null_words)):
         raise ReadError(f"read: {name!r}, line 1: it is not clear whether this is a header: {doubt}. {_header_hint()}")
     notes = [f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note]
     if header is False:
         notes.append(f"column names {names[0]} to {names[-1]}, as the file has no header")
-    return pa.table(cells.columns if as_text else columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
+    commas = any(note == COMMAS for _, note in found)
+    return Parsed(
+        pa.table(cells.columns if as_text else columns, names=names),
+        (f"delimiter {DELIMITERS[delimiter]}", *notes),
+        style or CsvStyle.model_validate({"separator": delimiter, "decimal": "," if commas else "."}),
+    )
 
 
 def _records(data: bytes | bytearray, delimiter: str, at: int, stop: int) -> Iterator[_Record]:

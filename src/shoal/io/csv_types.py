@@ -2,7 +2,8 @@
 
 The first type that fits every cell of a column is used: integer, number, boolean, date, timestamp, text. A number with
 a leading zero or plus stays text, as it is a label: a postcode, a telephone number. Dates are ISO dates or, where day
-and month are unambiguous, of the form 31.12.1999. Decimal commas are read where the comma is not the delimiter.
+and month are unambiguous, of the form 31.12.1999. Decimal commas are read where the comma is not the delimiter; where
+they are known to be the only decimal sign, as in a released file, no thousands are suspected.
 """
 
 import re
@@ -20,17 +21,17 @@ ZONE = r"(?P<zone>Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
 COMMA = r"^-?(?:(?:0|[1-9][0-9]*)|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)(?:,[0-9]+)?$"
 DOTTED = r"^(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4})$"
 GROUPED = r"^-?(?:0|[1-9][0-9]{0,2}(?:\.[0-9]{3})*)$"
-COMMAS = "decimal commas, written as points,"
+COMMAS = "decimal commas"
 
 
 def typed_together(
-    columns: list[pa.ChunkedArray], *, empty_is_gap: bool, commas: bool
+    columns: list[pa.ChunkedArray], *, empty_is_gap: bool, commas: bool, decimal: str = ""
 ) -> list[tuple[pa.ChunkedArray, str]]:
     """Return each column in its type, with a note on anything unusual about it.
 
     Where one column has decimal commas, points that separate thousands in another are not decimal points.
     """
-    found = [typed(column, empty_is_gap=empty_is_gap, commas=commas) for column in columns]
+    found = [typed(column, empty_is_gap=empty_is_gap, commas=commas, decimal=decimal) for column in columns]
     if any(note == COMMAS for _, note in found):
         for place, column in enumerate(columns):
             if pa.types.is_floating(found[place][0].type) and (whole := _grouped_whole(column)) is not None:
@@ -38,16 +39,20 @@ def typed_together(
     return found
 
 
-def typed(column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool) -> tuple[pa.ChunkedArray, str]:
+def typed(
+    column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool, decimal: str = ""
+) -> tuple[pa.ChunkedArray, str]:
     """Return a text column in the first type that fits all its cells, and a note on anything unusual about it.
 
-    `empty_is_gap` makes empty cells of columns that are not text missing; `commas` allows decimal commas.
+    `empty_is_gap` makes empty cells of columns that are not text missing; `commas` allows decimal commas, and `decimal`
+    is the decimal sign if it is known.
     """
     if column.null_count == len(column):
         return column, ""
-    ways = [(way, "") for way in (_whole, _number, _boolean, _date, _moment)]
+    number = _number_with_comma if decimal == "," else _number
+    ways = [(way, "") for way in (_whole, number, _boolean, _date, _moment)]
     ways += [(_dotted_date, "dates with dots, written as ISO dates,")]
-    ways += [(_comma_number, COMMAS)] if commas else []
+    ways += [(_comma_number, COMMAS)] if commas and not decimal else []
     beginning = _trimmed(column.slice(0, 1000), empty_is_gap)
     trimmed = None
     for converted, note in ways:
@@ -166,6 +171,12 @@ def _comma_number(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
         return None  # commas before three digits each time may as well set off thousands
     plain = pc.replace_substring(pc.replace_substring(cells, ".", ""), ",", ".")
     return _cast(plain, pa.float64())
+
+
+def _number_with_comma(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return numbers whose decimal sign is known to be a comma."""
+    points = pc.any(pc.match_substring(cells, ".")).as_py()
+    return None if points else _number(pc.replace_substring(cells, ",", "."))
 
 
 def _grouped_whole(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:

@@ -8,6 +8,10 @@ CSV is written here and not by a library, because three things must be controlle
 run as a formula (it starts with = + - @, a tab or a carriage return) gets an apostrophe in front, and so does a text
 cell that starts with an apostrophe, so that one can be removed again; text that would be read back as a missing value
 is quoted; a float keeps its decimal point.
+
+A `CsvStyle` gives separator, decimal sign and byte order mark. Text with any of the possible separators is quoted in
+every style, except for text like 1,5 where numbers have decimal commas: there it is written as the number is, as 1.5 is
+elsewhere. So how a cell is written follows from its text alone, and a verifier need not know its type.
 """
 
 import gzip
@@ -24,23 +28,25 @@ import pyarrow.compute as pc
 
 from shoal.catalogue import formats
 from shoal.errors import WriteError
+from shoal.model.csv_style import MARK, STANDARD, CsvStyle
 from shoal.model.policy import NULL_WORDS
 from shoal.model.table import type_name
 
 SLICE = 65_536  # rows turned into text at a time
 GROUP = 1 << 20  # rows of a row group
 BATCH = 1 << 16  # rows of a batch
+COMMA = r"^-?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?$"
 
 
-def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
+def write_data(table: pa.Table, folder: Path, format: str, style: CsvStyle = STANDARD) -> str:  # noqa: A002
     """Write a table, in this row order, as `data` with the extension of a catalogued format; return the file name."""
     path = folder / f"data.{format}"
     with path.open("wb") as file:
-        write_table(table, file, format)
+        write_table(table, file, format, style)
     return path.name
 
 
-def digest_of(table: pa.Table, format: str) -> str:  # noqa: A002
+def digest_of(table: pa.Table, format: str, style: CsvStyle = STANDARD) -> str:  # noqa: A002
     """Return the SHA-256 of the file that `write_data` would write, without touching the disk.
 
     Examples
@@ -49,7 +55,7 @@ def digest_of(table: pa.Table, format: str) -> str:  # noqa: A002
     'fef3bb99acdc5d87'
     """
     sink = _Digest()
-    write_table(table, cast(BinaryIO, sink), format)
+    write_table(table, cast(BinaryIO, sink), format, style)
     return sink.sha256.hexdigest()
 
 
@@ -75,11 +81,11 @@ class _Digest(io.RawIOBase):
         return self.size
 
 
-def write_table(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: A002
-    """Write a table in one of the formats into an open file."""
+def write_table(table: pa.Table, file: BinaryIO, format: str, style: CsvStyle = STANDARD) -> None:  # noqa: A002
+    """Write a table in one of the formats into an open file; only CSV files have a style of their own."""
     plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
-    card = formats.load(format)
-    card.function(as_text(plain) if card.text and format not in formats.built_in else plain, file)
+    card, more = formats.load(format), () if style == STANDARD else (style,)
+    card.function(as_text(plain) if card.text and format not in formats.built_in else plain, file, *more)
 
 
 def packing(file: Any) -> gzip.GzipFile:
@@ -161,9 +167,10 @@ def _bare(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def csv_header(names: Iterable[str]) -> bytes:
-    """Return the first line of a CSV file with these columns."""
-    return (",".join(_quoted(_escaped(pa.array(list(names), pa.string()))).to_pylist()) + "\n").encode()
+def csv_header(names: Iterable[str], style: CsvStyle = STANDARD) -> bytes:
+    """Return the first line of a CSV file with these columns, after its byte order mark if it has one."""
+    words = _quoted(_escaped(pa.array(list(names), pa.string())), style).to_pylist()
+    return (MARK if style.mark else b"") + (style.separator.join(words) + "\n").encode()
 
 
 def csv_gap(columns: int) -> str:
@@ -171,10 +178,10 @@ def csv_gap(columns: int) -> str:
     return "" if columns > 1 else "NA"
 
 
-def write_text(table: pa.Table, file: Any, format: str = "csv") -> None:  # noqa: A002
+def write_text(table: pa.Table, file: Any, format: str = "csv", style: CsvStyle = STANDARD) -> None:  # noqa: A002
     """Write the text cells of a file, CSV or of a plug-in, apostrophes included, as `write_data` had written them."""
     if format in formats.built_in:
-        write_csv(table, file, _quoted)
+        write_csv(table, file, style, _quoted)
     else:
         guarded = _escaped(pa.array(table.column_names, pa.string())).to_pylist()
         formats.load(format).function(table.rename_columns(guarded), file)
@@ -184,30 +191,35 @@ def as_text(table: pa.Table) -> pa.Table:
     """Return a table as the text formats of plug-ins get it: the text of names and cells, as in a CSV file."""
     parts = [table.slice(start, SLICE).columns for start in range(0, max(1, table.num_rows), SLICE)]
     columns = [
-        pa.chunked_array([_spelled(part.combine_chunks())[0].cast(pa.string()) for part in column])
+        pa.chunked_array([_spelled(part.combine_chunks(), STANDARD)[0].cast(pa.string()) for part in column])
         for column in zip(*parts, strict=True)
     ]
     return pa.table(columns, names=_escaped(pa.array(table.column_names, pa.string())).to_pylist())
 
 
-def write_csv(table: pa.Table, file: Any, spell: Callable[[pa.Array], pa.Array] | None = None) -> None:
+def write_csv(
+    table: pa.Table,
+    file: Any,
+    style: CsvStyle = STANDARD,
+    spell: Callable[[pa.Array, CsvStyle], pa.Array] | None = None,
+) -> None:
     """Write header and rows, a slice of rows at a time."""
     gap = csv_gap(table.num_columns)
-    file.write(csv_header(table.column_names))
+    file.write(csv_header(table.column_names, style))
     for start in range(0, table.num_rows, SLICE):
         part = table.slice(start, SLICE)
-        cells = [(spell or _cells)(column.combine_chunks()) for column in part.columns]
-        lines = pc.binary_join_element_wise(*cells, ",", null_handling="replace", null_replacement=gap)
+        cells = [(spell or _cells)(column.combine_chunks(), style) for column in part.columns]
+        lines = pc.binary_join_element_wise(*cells, style.separator, null_handling="replace", null_replacement=gap)
         file.write(("\n".join(lines.to_pylist()) + "\n").encode())
 
 
-def _cells(column: pa.Array) -> pa.Array:
+def _cells(column: pa.Array, style: CsvStyle) -> pa.Array:
     """Return the text of each cell as it appears in the file; missing cells stay missing."""
-    text, plain = _spelled(column)
-    return text if plain else _quoted(text)
+    text, plain = _spelled(column, style)
+    return text if plain else _quoted(text, style)
 
 
-def _spelled(column: pa.Array) -> tuple[pa.Array, bool]:
+def _spelled(column: pa.Array, style: CsvStyle) -> tuple[pa.Array, bool]:
     """Return the text of each cell before quoting, and whether it never needs quotes."""
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -223,12 +235,13 @@ def _spelled(column: pa.Array) -> tuple[pa.Array, bool]:
         ) from None
     if pa.types.is_floating(kind):
         whole = pc.match_substring_regex(text, r"^-?[0-9]+$")
-        return pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text), True
+        text = pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text)
+    if style.decimal != "." and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return pc.replace_substring(text, ".", style.decimal), True
     if pa.types.is_timestamp(kind):
         return pc.replace_substring_regex(text, r"\.0+(Z?)$", r"\1"), True
-    plain = (
-        pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind)
-    )
+    numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    plain = numbers or pa.types.is_boolean(kind) or pa.types.is_date(kind)
     return (text, True) if plain else (_escaped(text), False)
 
 
@@ -239,9 +252,11 @@ def _escaped(text: pa.Array) -> pa.Array:
     )
 
 
-def _quoted(text: pa.Array) -> pa.Array:
+def _quoted(text: pa.Array, style: CsvStyle) -> pa.Array:
     """Quote text that would otherwise be read as something else."""
     word = pc.is_in(text, value_set=pa.array(NULL_WORDS))
     special = pc.match_substring_regex(text, r"[\",;|\t\r\n]|^\s|\s$|^\x{FEFF}")
+    if style.decimal == ",":
+        special = pc.and_(special, pc.invert(pc.match_substring_regex(text, COMMA)))
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(pc.or_(word, special), pc.binary_join_element_wise('"', doubled, '"', ""), text)

@@ -33,6 +33,7 @@ from shoal.io.arrow_messages import messages
 from shoal.io.csv_text import parse
 from shoal.io.frames import from_frame
 from shoal.io.parquet_pages import footer_of
+from shoal.model.csv_style import CsvStyle
 from shoal.model.policy import NULL_WORDS
 from shoal.model.table import Origin, Table
 
@@ -55,7 +56,12 @@ FAULTS = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
 def read(
-    source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool | None = None, as_text: bool = False
+    source: Any,
+    null_words: Iterable[str] = NULL_WORDS,
+    *,
+    header: bool | None = None,
+    as_text: bool = False,
+    style: CsvStyle | None = None,
 ) -> Table:
     """Read a table from a file or a frame.
 
@@ -71,11 +77,13 @@ def read(
         a header gets the names column_1, column_2 and so on.
     as_text : bool
         Whether the cells of a CSV file stay the text that they are.
+    style : CsvStyle, optional
+        How a CSV file is written, if that is known, as of a released file; else it is detected.
 
     Returns
     -------
     Table
-        Its `origin` has the file's name without folders, its format and, for CSV, encoding and delimiter.
+        Its `origin` has the file's name without folders, its format and, for CSV, its style and notes on it.
 
     Raises
     ------
@@ -96,17 +104,19 @@ def read(
         start = file.read(8)
         kind = format_of(path, start)
         file.seek(0)
-        notes: tuple[str, ...] = ()
+        origin = Origin(path.name, kind)
         card = formats.load(kind)
         if card.read is None:
             words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
             text = unpacked(file, path.name, kind)
+            marked = any(text.startswith(mark) for mark, _ in MARKS)
             encoding = _to_utf8(text, path.name)
-            data, found = parse(text, path.name, words, header=header, as_text=as_text)
-            notes = (f"encoding {encoding}", *found)
+            data, notes, found = parse(text, path.name, words, header=header, as_text=as_text, style=style)
+            found = found.model_copy(update={"mark": marked})
+            origin = Origin(path.name, kind, None, (f"encoding {encoding}", *notes), found)
         else:
             data = read_typed(card.read, path, card.called)
-    return _checked(data, Origin(path.name, kind, None, notes), repr(path.name))
+    return _checked(data, origin, repr(path.name))
 
 
 def _checked(data: pa.Table, origin: Origin, called: str) -> Table:

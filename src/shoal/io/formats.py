@@ -9,6 +9,7 @@ import pyarrow.parquet
 from shoal.catalogue import file_format
 from shoal.io.data_file import BATCH, GROUP, packing, storable, write_csv
 from shoal.io.files import typed_columns
+from shoal.model.csv_style import STANDARD, CsvStyle
 
 
 def _read_parquet(path: Path) -> pa.Table:
@@ -22,16 +23,16 @@ def _read_feather(path: Path) -> pa.Table:
 
 
 @file_format("csv", endings=(".csv", ".tsv", ".tab", ".txt"), called="CSV", text=True)
-def csv(table: pa.Table, file: BinaryIO) -> None:
-    """Write a CSV file: commas, UTF-8, a header."""
-    write_csv(table, file)
+def csv(table: pa.Table, file: BinaryIO, style: CsvStyle = STANDARD) -> None:
+    """Write a CSV file: UTF-8, a header, by default commas."""
+    write_csv(table, file, style)
 
 
 @file_format("csv.gz", endings=(".gz",), magic=b"\x1f\x8b", called="gzip", text=True)
-def csv_gz(table: pa.Table, file: BinaryIO) -> None:
+def csv_gz(table: pa.Table, file: BinaryIO, style: CsvStyle = STANDARD) -> None:
     """Write a gzipped CSV file, without a file name or a time in its header."""
     with packing(file) as packed:
-        write_csv(table, packed)
+        write_csv(table, packed, style)
 
 
 @file_format("parquet", endings=(".parquet", ".pq"), magic=b"PAR1", called="Parquet", read=_read_parquet)

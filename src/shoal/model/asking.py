@@ -20,6 +20,7 @@ FLAGS = {
     "budget": "--budget",
     "constraints": "--constraint",
     "control": "--control",
+    "csv_style": "--csv-style",
     "folds": "--folds",
     "fraction": "--fraction",
     "header": "--header",

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from shoal.errors import PolicyError, kind_of, listed, near, shortened
 from shoal.model.column import FORMS, SEPARATOR, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
 from shoal.model.constraints import Constraints
+from shoal.model.csv_style import STANDARD, CsvStyle
 from shoal.model.mistakes import sentence
 from shoal.model.options import Accept, Missing, Output, PolicyOptions, Protect, Refine, with_options
 from shoal.model.overrides import overridden
@@ -102,6 +103,7 @@ class Policy(Strict):
         None,
         description="Whether the first line of a CSV file is a header; detected by default.",
     )
+    csv: CsvStyle | None = Field(None, description="How a CSV file is written; by default as the input was.")
     accept: Annotated[tuple[Accept, ...], Field(strict=False)] = Field(
         (), description="Risks that shoal would otherwise refuse, accepted by name."
     )
@@ -285,6 +287,8 @@ count. Give at least one column the role quasi.
         named = {key: value for key in ("label", "weight", "protect") if (value := getattr(self, key)) is not None}
         if self.accept:
             named["accept"] = self.accept
+        if self.csv is not None and self.csv != STANDARD:
+            named["csv"] = self.csv.model_dump()
         return Policy.model_validate({**kept, **named, "columns": columns})
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import counted
 from shoal.model import html_parts
+from shoal.model.csv_style import STANDARD, CsvStyle
 from shoal.model.findings import Finding, Verdict, value_of
 from shoal.model.options import ReportFormat, with_options
 from shoal.model.partition import Partition
@@ -52,6 +53,7 @@ class Making:
     answerer: Callable[..., Any]  # returns the lines that a notebook shows first
     source: Any = None  # the argument of `anonymize`
     case: Any = None  # the pair of table and release that was measured
+    csv: CsvStyle = STANDARD  # of the input
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "source": None, "case": None}
@@ -152,6 +154,7 @@ class Release:
         format: str | None = None,  # noqa: A002
         report: bool = True,
         original: Any = None,
+        csv_style: str | None = None,
     ) -> Path:
         """Write the release as a folder with its certificate, checked from its bytes before it appears.
 
@@ -168,13 +171,19 @@ class Release:
         original : path or frame, optional
             The table that the release was made from, for the holder's page. A release keeps it until it is pickled or
             copied; if it is then not given, there is no such page, and `missing` says so.
+        csv_style : {"excel", "standard"}, optional
+            How a CSV file is written: with the separator and the decimal sign of the input and a byte order mark, so
+            that Excel opens it, or with commas and decimal points. If not given, as the policy says, else with
+            separator, decimal sign and byte order mark as in the input.
 
         Returns
         -------
         Path
             The folder. A page that cannot be drawn is left out, and `notes` says so.
         """
-        return self._making.writer(self, folder, private=private, format=format, report=report, original=original)
+        return self._making.writer(
+            self, folder, private=private, format=format, report=report, original=original, csv_style=csv_style
+        )
 
     @with_options("report")
     def report(

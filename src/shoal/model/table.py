@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.model.csv_style import STANDARD, CsvStyle
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -17,6 +19,7 @@ class Origin:
     format: str = "frame"
     frame: Any = field(default=None, repr=False)  # the caller's own frame, whose types are restored
     notes: tuple[str, ...] = ()  # found while reading: encoding, delimiter
+    csv: CsvStyle = STANDARD
 
 
 @dataclass(frozen=True, eq=False)

@@ -364,6 +364,7 @@ def _release(
             answerer=answer_of,
             source=source,
             case=case,
+            csv=table.origin.csv,
         ),
     )
 

@@ -24,12 +24,14 @@ from shoal.certify.certificate import (
     written_with,
 )
 from shoal.certify.check import check_folder
-from shoal.certify.released import is_text, unescaped
+from shoal.certify.released import is_csv, is_text, unescaped
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, reason_of
 from shoal.io.bundle import Place, check_outside, check_target, drafts
 from shoal.io.data_file import digest_of, write_data
 from shoal.io.disassociated import JSON_FILE, NEIGHBOURS, PARQUET_FILES, write_disassociated, write_neighbour
 from shoal.io.files import read
+from shoal.model.asking import argument
+from shoal.model.csv_style import STANDARD, CsvStyle, check_style, style_named
 from shoal.model.findings import Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
@@ -58,14 +60,17 @@ def write(
     format: str | None = None,  # noqa: A002
     report: bool = True,
     original: Any = None,
+    csv_style: str | None = None,
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
     original = release._making.source if original is None else original
     chosen, missing = _usual(release) if format is None else format, list[str]()
-    check_places(folder, private, chosen)
+    check_places(folder, private, chosen, csv_style)
+    style = _style(release, chosen, csv_style)
+    policy = release.policy.model_copy(update={"csv": None if style == STANDARD else style})
 
     def fill(made: Path) -> str:
-        return _publish(release, made, chosen, missing, report=report)
+        return _publish(release, made, chosen, policy, missing, report=report)
 
     def hold(made: Path, hidden: Path) -> None:
         if report and original is not None:
@@ -94,7 +99,7 @@ def write(
             "ledger": [vars(change) for change in release.ledger],
             "suppressed": release.suppressed,
             "notes": [*release._own_notes(), *missing],
-            "policy": release.policy.as_dict(),
+            "policy": policy.as_dict(),
             **_groups(release),
         }
         write_private(hidden, ("input_row", "released_row"), place.tolist(), facts)
@@ -172,7 +177,12 @@ def _groups(release: Release) -> dict[str, str]:
 def data_digest(release: Release) -> str:
     """Return the SHA-256 of the data file that `write` would write, without writing it."""
     chosen = _usual(release)
-    return digest_of(spelt(release.table, release.policy, chosen), chosen)
+    return digest_of(spelt(release.table, release.policy, chosen), chosen, _style(release, chosen, None))
+
+
+def _style(release: Release, format: str, name: str | None) -> CsvStyle:  # noqa: A002
+    """Return how a CSV file is written: as named, else as the policy says, else as the input was."""
+    return style_named(name, release.policy.csv or release._making.csv) if is_csv(format) else STANDARD
 
 
 def _usual(release: Release) -> str:
@@ -189,12 +199,18 @@ def check_places(
     folder: str | Path,
     private: str | Path | None,
     format: str | None = None,  # noqa: A002
+    csv_style: str | None = None,
     *,
     sets: bool = False,
 ) -> None:
-    """Refuse folders and formats that `write` would refuse, before any work is done."""
+    """Refuse folders, formats and styles that `write` would refuse, before any work is done."""
     if format is not None:
         formats.load(format)
+    check_style(csv_style)
+    if csv_style is not None and format is not None and not is_csv(format):
+        raise WriteError(
+            f"write: {argument('csv_style')} is for CSV files, but the format is {format!r}. Choose the format csv."
+        )
     check_target(folder, SETS_RELEASED if sets else _released())
     check_outside(folder)
     if private is None:
@@ -228,14 +244,23 @@ def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mappin
                 )
 
 
-def _publish(release: Release, made: Path, format: str, missing: list[str], *, report: bool) -> str:  # noqa: A002
+def _publish(
+    release: Release,
+    made: Path,
+    format: str,  # noqa: A002
+    policy: Policy,
+    missing: list[str],
+    *,
+    report: bool,
+) -> str:
     """Write the files of a table release and its certificate; return the page, or add to `missing` if it fails.
 
     The page is rendered from the written files, so that anyone who has them can render it again.
     """
     from shoal.pipeline.reporting import public_page
 
-    name, policy = write_data(spelt(release.table, release.policy, format), made, format), published_policy(release)
+    name = write_data(spelt(release.table, policy, format), made, format, policy.csv or STANDARD)
+    policy = policy.published(_levels(release))
     (made / POLICY).write_text(policy.to_toml(), encoding="utf-8", newline="\n")
     drawn = (
         _draw(made, f"The release has no {REPORT}", lambda: {REPORT: public_page(made, release.verdicts)}, missing)
@@ -264,7 +289,8 @@ def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: 
 
 def read_back(data: Path, policy: Policy) -> pa.Table:
     """Read a released data file as it was before writing: typed, and without the escapes that guard spreadsheets."""
-    table = read(data, policy.null_words, header=True).data
+    style = (policy.csv or STANDARD) if is_csv(data.name) else None
+    table = read(data, policy.null_words, header=True, style=style).data
     if not is_text(data.name):
         return table
     names = unescaped(pa.array(table.column_names, pa.string())).to_pylist()
