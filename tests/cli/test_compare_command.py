@@ -35,6 +35,16 @@ def test_figures_ranks_and_tests_are_shown(place, tmp_path):
 
 
 @pytest.mark.slow
+def test_one_data_set_is_shown_without_ranks(place):
+    words = ("--methods", "mdav,mondrian,one_pass", "--seeds", 2, "-k", 4)
+    code, out, err = run("compare", place / "ward0.csv", *words)
+    assert (code, err) == (0, "")
+    assert "±" in out
+    assert "mean rank" not in out
+    assert "One data set gives figures, but no test" in out
+
+
+@pytest.mark.slow
 def test_json_is_printed_and_measures_are_separated_by_commas(place):
     files = sorted(place.glob("*.csv"))[:3]
     measures = "cell loss %,(alpha,k)-anonymity"

@@ -155,10 +155,33 @@ def test_a_failed_pair_is_named_and_its_data_set_left_out():
     assert "k is 4" in found.report("html")
 
 
-def test_too_few_remaining_data_sets_are_an_error_with_reasons():
-    given = {"a": shoal.sample(3).select(NUMBERS), "b": shoal.sample(60).select(NUMBERS)}
-    with pytest.raises(DataError, match="1 of 2 data sets .* 'a': mdav: encode: k is 5"):
+def test_data_sets_of_which_none_can_be_released_are_an_error_with_reasons():
+    given = {"a": shoal.sample(3).select(NUMBERS), "b": shoal.sample(4).select(NUMBERS)}
+    with pytest.raises(DataError, match="no data set could be released .* 'a': mdav: encode: k is 5"):
         compare(given, methods=["mdav", "mondrian"], jobs=1)
+
+
+def test_one_data_set_gives_figures_with_intervals_and_no_test(tmp_path):
+    found = compare(tables(1), methods=["mdav", "mondrian"], measure="cell loss %", k=4, seeds=3, jobs=1)
+    need = "needs at least 6 data sets for 2 methods"
+    one = found.measure()
+    assert (one.comparison.wilcoxon, one.comparison.groups, one.comparison.critical) == (None, (), None)
+    assert one.comparison.methods[0] == found.methods[int(one.means[:, 0].argmin())]
+    assert one.halves is not None
+    assert str(found).count("95 % interval") == 2
+    for text in (str(found), found.report("md"), found.report("html"), found._repr_html_()):
+        assert need in text
+        assert "mean rank" not in text.lower()
+    assert "2 methods on 1 data set by" in repr(found)
+    with pytest.raises(DataError, match="no diagram of ranks"):
+        found.diagram()
+    assert {path.name for path in found.save(tmp_path / "out").iterdir()} == {"compare.html", "compare.json"}
+
+
+def test_one_data_set_of_several_methods_says_how_many_their_test_needs():
+    found = compare(tables(1), methods=["mdav", "mondrian", "one_pass"], k=4, seeds=1, jobs=1)
+    assert found.comparison.friedman is None
+    assert "needs at least 3 data sets for 3 methods" in critical_words(found.as_dict()["measures"][0])
 
 
 @pytest.mark.parametrize(
@@ -199,8 +222,9 @@ def test_sources_are_a_folder_files_or_frames_by_name(tmp_path):
         compare([tmp_path, tmp_path / "ward 0.csv"], **options)
     with pytest.raises(DataError, match="frames need names"):
         compare(tables(1)["ward 0"], **options)
-    with pytest.raises(DataError, match="at least two data sets are needed; got 'ward 1'"):
-        compare(tmp_path / "ward 1.csv", **options)
+    assert [one.name for one in compare(tmp_path / "ward 1.csv", **options).sets] == ["ward 1"]
+    with pytest.raises(DataError, match="there are no data sets"):
+        compare({}, **options)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ReadError, match="contains no tables"):
         compare(tmp_path / "empty", **options)

@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shoal.errors import DataError
-from shoal.utility.rank_tests import alike, compare, critical_difference, friedman, ranks, score, wilcoxon
+from shoal.utility.rank_tests import (
+    alike,
+    compare,
+    critical_difference,
+    friedman,
+    least_p,
+    least_sets,
+    ranks,
+    score,
+    wilcoxon,
+)
 
 # Demšar (2006), table 6: AUC of C4.5 as it is, with m, with cf, and with both, on 14 data sets. Two figures of voting
 # are equal as printed, but ranked 2 and 3 there: the last one is a little lower here.
@@ -165,8 +175,8 @@ def test_the_order_of_data_sets_changes_nothing(values, rng):
     [
         ([[1.0, None], [1.0, 2.0]], ["a", "b"], "1 of 4 figures are missing"),
         ([[1.0, np.inf], [1.0, 2.0]], ["a", "b"], "1 of 4 figures are missing"),
-        ([[1.0, 2.0]], ["a"], "two methods and two data sets"),
-        ([[1.0], [2.0]], ["a", "b"], "got 2 and 1"),
+        ([[1.0, 2.0]], ["a"], "two methods and one data set"),
+        ([[], []], ["a", "b"], "got 2 and 0"),
         ([[1.0, 2.0], [2.0, 1.0]], ["a"], "each of the 1 methods"),
         ([[1.0, 2.0], [2.0, 1.0]], ["a", "a"], "same name"),
     ],
@@ -174,3 +184,17 @@ def test_the_order_of_data_sets_changes_nothing(values, rng):
 def test_figures_that_cannot_be_ranked_are_refused_with_a_sentence(values, names, message):
     with pytest.raises(DataError, match=message):
         compare(values, names)
+
+
+def test_figures_on_one_data_set_are_ordered_and_not_tested():
+    found = compare([[1.0], [3.0], [2.0]], ["a", "b", "c"])
+    assert found.methods == ("b", "c", "a")
+    assert (found.friedman, found.wilcoxon, found.critical, found.groups, found.pairs) == (None, None, None, (), None)
+    assert str(found).splitlines()[0] == "best first: b, c, a"
+    assert "needs at least 3 data sets for 3 methods" in found.results()[0]
+
+
+@pytest.mark.parametrize("methods", [2, 3, 4, 9])
+def test_the_number_of_data_sets_said_to_be_needed_is_the_least_that_can_find_anything(methods):
+    sets = least_sets(methods)
+    assert least_p(methods, sets) < 0.05 <= least_p(methods, sets - 1)

@@ -12,9 +12,7 @@ from shoal.cli.options import Header, Identifier, Json, K, Sensitive
 if TYPE_CHECKING:
     from shoal.exploration.comparison import Measured, MethodComparison
 
-Sources = Annotated[
-    list[Path], typer.Argument(help="Tables, or folders of tables: at least two data sets.", show_default=False)
-]
+Sources = Annotated[list[Path], typer.Argument(help="Tables, or folders of tables.", show_default=False)]
 OUTSIDE = re.compile(r",(?![^(]*\))")  # a comma, but not one of (alpha,k)-anonymity
 
 
@@ -102,8 +100,9 @@ def _show(one: "Measured", found: "MethodComparison") -> None:
             half = "" if halves is None else f" ± {halves[place, column]:.2g}"
             cells.append(f"{means[place, column]:.4g}{half}")
         drawing.row(table, data.name, *cells)
-    drawing.row(table, "mean rank", *(f"{rank:.3f}" for rank in one.comparison.mean_ranks))
-    if one.comparison.scores is not None:
+    if len(found.sets) > 1:
+        drawing.row(table, "mean rank", *(f"{rank:.3f}" for rank in one.comparison.mean_ranks))
+    if len(found.sets) > 1 and one.comparison.scores is not None:
         drawing.row(table, "score", *(f"{score:.3f}" for score in one.comparison.scores))
     drawing.console().print(table)
     for line in one.comparison.results():

@@ -57,7 +57,8 @@ def compare(
     Parameters
     ----------
     sources : path, list of paths, or mapping of str to path or frame
-        At least two data sets. A folder stands for all tables in it.
+        The data sets; a folder stands for all tables in it. Ranks and tests need several: of one, only figures are
+        given.
     methods : iterable of str
         At least two methods of `shoal.methods()`.
     measure : str or iterable of str, optional
@@ -117,10 +118,9 @@ def compare(
     gone = {column for column, _ in failed}
     kept = [column for column in range(len(sets)) if column not in gone]
     left_out = tuple(failed[pair] for pair in sorted(failed))
-    if len(kept) < 2:
+    if not kept:
         why = " ".join(f"{one.set!r}: {one.method}: {one.reason}" for one in left_out[:3])
-        most = f"{len(kept)} of {len(sets)} data sets"
-        raise DataError(f"compare: {most} could be released by every method; two are needed. {why}")
+        raise DataError(f"compare: no data set could be released by every method. {why}")
     found = tuple(_measured(name, values[place][:, kept], names, folds) for place, name in enumerate(wanted))
     step("")
     return MethodComparison(
@@ -186,8 +186,8 @@ def _sources(given: Any) -> dict[str, Any]:
                 if name in found:
                     raise DataError(f"compare: two data sets are called {name!r}. Give a mapping of names to paths.")
                 found[name] = file
-    if len(found) < 2:
-        raise DataError(f"compare: at least two data sets are needed; got {listed(found) or 'none'}.")
+    if not found:
+        raise DataError("compare: there are no data sets; expected at least one. Give paths, or a mapping of names.")
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import DataError, MethodError, listed, near
+from shoal.errors import DataError, MethodError, counted, listed, near
 from shoal.io.bundle import check_outside, draft
 from shoal.reports.compare_page import compare_card, compare_html, compare_words
 from shoal.reports.diagrams import critical_words, diagram, figure_chart
@@ -129,6 +129,8 @@ class MethodComparison:
 
     def diagram(self, measure: str | None = None) -> Chart:
         """Return the critical-difference diagram of a measure."""
+        if len(self.sets) < 2:
+            raise DataError("compare: one data set has no diagram of ranks. Compare several, or see `chart`.")
         return Chart(diagram(self._facts(self.measure(measure))))
 
     def chart(self, measure: str | None = None) -> Chart:
@@ -148,7 +150,9 @@ class MethodComparison:
         return writers[format](self.as_dict())
 
     def save(self, folder: str | Path) -> Path:
-        """Write `compare.html`, `compare.json` and a diagram for each measure; an earlier comparison is replaced.
+        """Write `compare.html`, `compare.json` and, of several data sets, a diagram for each measure.
+
+        An earlier comparison is replaced.
 
         Parameters
         ----------
@@ -158,7 +162,7 @@ class MethodComparison:
         check_outside(folder)
         with draft(folder, owned_files(), private=True) as made:
             texts = {FACTS: self.report("json"), PAGE: self.report("html")}
-            for number, one in enumerate(self.measures):
+            for number, one in enumerate(self.measures if len(self.sets) > 1 else ()):
                 texts[diagram_name(number)] = standing_alone(diagram(self._facts(one)).svg())
             for name, text in texts.items():
                 (made / name).write_text(text, encoding="utf-8", newline="\n")
@@ -181,18 +185,28 @@ class MethodComparison:
 
     def __str__(self) -> str:
         """Summarize the comparison in a few lines."""
-        return "\n\n".join(
-            f"{one.title}\n{one.comparison}\n{critical_words(self._facts(one))}" for one in self.measures
-        )
+        if len(self.sets) > 1:
+            words = (f"{one.comparison}\n{critical_words(self._facts(one))}" for one in self.measures)
+        else:
+            words = ("\n".join([*self._lines(one), *one.comparison.results()]) for one in self.measures)
+        return "\n\n".join(f"{one.title}\n{text}" for one, text in zip(self.measures, words, strict=True))
 
     def __repr__(self) -> str:
         """Describe what was compared."""
         names = ", ".join(one.title for one in self.measures)
-        return f"<MethodComparison: {len(self.methods)} methods on {len(self.sets)} data sets by {names}>"
+        return f"<MethodComparison: {len(self.methods)} methods on {counted(len(self.sets), 'data set')} by {names}>"
 
     def _repr_html_(self) -> str:
         """Show ranks, diagrams and figures in a notebook."""
         return compare_card(self.as_dict())
+
+    def _lines(self, one: Measured) -> list[str]:
+        """Return the figure of each method on the first data set with its interval, the best first."""
+        lines = []
+        for name in one.comparison.methods:
+            mean, low, high = one.interval(self.methods.index(name), 0)
+            lines.append(f"{name}: {mean:.4g}" + ("" if low is None else f", 95 % interval {low:.4g} to {high:.4g}"))
+        return lines
 
     def _facts(self, one: Measured) -> dict[str, Any]:
         """Return one measure as plain values."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.errors import counted
 from shoal.reports import blocks
 from shoal.reports.blocks import Block
 from shoal.reports.diagrams import critical_words, diagram, figure_chart
@@ -41,7 +42,8 @@ def compare_card(facts: Facts) -> str:
     """Return a comparison as an HTML fragment for a notebook."""
     shown: list[Block | None] = []
     for one in facts["measures"]:
-        shown += [blocks.text(_found(one)), _diagram(one), _ranks(one), blocks.more("Figures", [_figures(one)])]
+        ranks = [_diagram(one), _ranks(one)] if one["comparison"]["sets"] > 1 else []
+        shown += [blocks.text(_found(one)), *ranks, blocks.more("Figures", [_figures(one)])]
     return card(_title(facts), _how(facts), [*shown, _left_out(facts)])
 
 
@@ -68,6 +70,8 @@ def _measure(one: Facts) -> list[Block | None]:
     better = "Higher is better." if one["higher"] else "Lower is better."
     chart = blocks.chart("Figures", figure_chart(one), better, read)
     sentences = blocks.text(f"{critical_words(one)} Measured as: {one['how']}.")
+    if one["comparison"]["sets"] == 1:
+        return [sentences, chart, _figures(one)]
     return [sentences, _diagram(one), chart, _ranks(one), _figures(one), _pairs(one)]
 
 
@@ -85,7 +89,7 @@ def _diagram(one: Facts) -> Block:
 
 def _title(facts: Facts) -> str:
     """State what was compared."""
-    return f"{len(facts['methods'])} methods on {len(facts['sets'])} data sets, k = {facts['k']}"
+    return f"{len(facts['methods'])} methods on {counted(len(facts['sets']), 'data set')}, k = {facts['k']}"
 
 
 def _how(facts: Facts) -> str:

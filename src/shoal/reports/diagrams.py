@@ -12,7 +12,7 @@ from typing import Any
 
 from shoal.reports.axes import Scale, draw_left, draw_numbers, rounded_out
 from shoal.reports.svg import COLOURS, ONE, TWO, Picture, cut, width
-from shoal.utility.rank_tests import p_words
+from shoal.utility.rank_tests import one_set_words, p_words
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONGEST = 150.0  # pixels of a name
@@ -70,6 +70,8 @@ def diagram(measure: Mapping[str, Any]) -> Picture:
 def critical_words(measure: Mapping[str, Any]) -> str:
     """State in a sentence or two what the tests of one measure found."""
     found = measure["comparison"]
+    if found["sets"] == 1:
+        return one_set_words(len(found["methods"]))
     if found["wilcoxon"] is not None:
         p = found["wilcoxon"]["p"]
         verdict = _nothing(found) if p >= 0.05 else "{} is better than {}.".format(*found["methods"])

@@ -12,6 +12,7 @@ Demšar (2006). A mean rank says nothing without N: with few data sets, CD is la
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return a summary of a few lines."""
+        if self.sets == 1:
+            return "\n".join([f"best first: {', '.join(self.methods)}", *self.results()])
         ranked = zip(self.methods, self.mean_ranks, strict=True)
         return "\n".join(
             [*(f"{name}: mean rank {rank:.3f} over {self.sets} data sets" for name, rank in ranked), *self.results()]
@@ -68,6 +71,8 @@ class Comparison:
 
     def results(self) -> list[str]:
         """Return the results of the tests, one per line."""
+        if self.sets == 1:
+            return [one_set_words(len(self.methods))]
         lines = []
         if self.friedman is not None:
             lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {p_words(self.friedman.p)}")
@@ -89,22 +94,22 @@ class Comparison:
 
 
 def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -> Comparison:
-    """Compare methods by one figure on several data sets.
+    """Compare methods by one figure on several data sets; on one, only order them.
 
     `values` has shape (methods, data sets); `higher` says whether higher figures are better.
     """
     figures = _checked(values, methods)
     placed = ranks(figures, higher=higher)
-    count, sets = figures.shape
+    number, sets = figures.shape
     mean = placed.mean(axis=1)
     order = np.argsort(mean, kind="stable")
     names = tuple(methods[place] for place in order)
     scores = score(figures)[order] if higher and (figures > 0).all() else None
-    tested = friedman(placed) if count > 2 else None
-    two = wilcoxon(figures[order[0]], figures[order[1]], higher=higher) if count == 2 else None
+    tested = friedman(placed) if number > 2 and sets > 1 else None
+    two = wilcoxon(figures[order[0]], figures[order[1]], higher=higher) if number == 2 and sets > 1 else None
     p = tested.p if tested is not None else two.p if two is not None else 1.0
-    critical = critical_difference(count, sets) if tested is not None and p < LEVEL else None
-    whole = [(0, count)] if p >= LEVEL else []
+    critical = critical_difference(number, sets) if tested is not None and p < LEVEL else None
+    whole = [(0, number)] if p >= LEVEL and sets > 1 else []
     groups = whole if critical is None else alike(mean[order], critical)
     return Comparison(
         methods=names,
@@ -116,7 +121,7 @@ def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -
         groups=tuple(names[first:last] for first, last in groups),
         wilcoxon=two,
         pairs=None if critical is None else tuple(tuple(line) for line in nemenyi(mean[order], sets).tolist()),
-        least_p=least_p(count, sets),
+        least_p=least_p(number, sets),
     )
 
 
@@ -131,6 +136,25 @@ def least_p(methods: int, sets: int) -> float:
     from scipy.stats import chi2
 
     return 2.0 ** (1 - sets) if methods == 2 else float(chi2.sf(sets * (methods - 1), methods - 1))
+
+
+def least_sets(methods: int) -> int:
+    """Return the number of data sets from which the test of this many methods can find a difference.
+
+    Examples
+    --------
+    >>> [least_sets(methods) for methods in (2, 3, 6)]
+    [6, 3, 3]
+    """
+    return next(sets for sets in count(2) if least_p(methods, sets) < LEVEL)
+
+
+def one_set_words(methods: int) -> str:
+    """Say what one data set shows and what it cannot."""
+    return (
+        "One data set gives figures, but no test of whether the methods differ in general: that needs at least "
+        f"{least_sets(methods)} data sets for {methods} methods."
+    )
 
 
 def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
@@ -254,9 +278,9 @@ def _checked(values: ArrayLike, methods: Sequence[str]) -> Floats:
         )
     if len(set(methods)) < len(methods):
         raise DataError("compare: two methods have the same name. Give each a different one.")
-    if figures.shape[0] < 2 or figures.shape[1] < 2:
+    if figures.shape[0] < 2 or figures.shape[1] < 1:
         got = f"{figures.shape[0]} and {figures.shape[1]}"
-        raise DataError(f"compare: at least two methods and two data sets are needed; got {got}.")
+        raise DataError(f"compare: at least two methods and one data set are needed; got {got}.")
     missing = int((~np.isfinite(figures)).sum())
     if missing:
         raise DataError(
