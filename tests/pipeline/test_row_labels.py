@@ -95,7 +95,7 @@ def test_frames_without_an_index_have_two_orders_too():
 def test_a_release_shows_no_internals(release):
     shown = {name for name in dir(release) if not name.startswith("_")}
     assert shown == {
-        "aligned", "data", "finding", "findings", "labels", "ledger", "missing", "notes", "policy", "report", "rows",
-        "save", "suppressed", "table", "verdicts",
+        "aligned", "data", "finding", "findings", "labels", "ledger", "missing", "notes", "plot", "policy", "report",
+        "rows", "save", "suppressed", "table", "verdicts",
     }  # fmt: skip
     assert repr(release) == "<Release: 6 rows in 2 groups; 1 guarantee verified>"

@@ -51,6 +51,7 @@ class Making:
     writer: Callable[..., Path]  # called by `save`
     reporter: Callable[..., str]  # called by `report`
     answerer: Callable[..., Any]  # returns the lines that a notebook shows first
+    plotter: Callable[..., Any]  # called by `plot`
     source: Any = None  # the argument of `anonymize`
     case: Any = None  # the pair of table and release that was measured
     csv: CsvStyle = STANDARD  # of the input
@@ -211,6 +212,22 @@ class Release:
         str
         """
         return self._making.reporter(self, original, attacks=attacks, control=control, format=format)
+
+    def plot(self, column: str | None = None) -> Any:
+        """Return pictures of the release and the original, one above the other, for a notebook: for the holder.
+
+        Parameters
+        ----------
+        column : str, optional
+            A released column; by default all quasi-identifiers.
+
+        Returns
+        -------
+        Plot
+            A notebook displays it; `.svg` has the picture of each column. It shows no number of rows from 1 to k - 1.
+            Without the original, which a pickled release lacks, it shows the released values alone.
+        """
+        return self._making.plotter(self, column)
 
     def __repr__(self) -> str:
         """Describe the release by figures, never by values."""

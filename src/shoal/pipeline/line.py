@@ -35,6 +35,7 @@ from shoal.model.set_release import SetRelease
 from shoal.model.table import Table, canonical
 from shoal.pipeline.answering import answer_of
 from shoal.pipeline.arrow_errors import without_arrow_errors
+from shoal.pipeline.displays import plot_of, report_of
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
@@ -76,7 +77,8 @@ def anonymize(
     Parameters
     ----------
     source : path or frame
-        A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
+        A CSV, Parquet or Feather file; a pandas, polars or pyarrow frame; a two-dimensional numpy array, whose columns
+        are called x0, x1 and so on; a dict of columns; or a list of dicts.
     policy : Policy, mapping or path, optional
         The role of each column and the constraints. The options below override it.
     threads : int, optional
@@ -132,8 +134,8 @@ def anonymize(
     Returns
     -------
     Release
-        Already verified. `.data` is a frame of the caller's type (an Arrow table for a file), in the published row
-        order; `.aligned()` has the order and the index of the input and is confidential.
+        Already verified. `.data` is of the caller's type (an Arrow table for a file), in the published row order;
+        `.aligned()` has the order and the index of the input and is confidential.
 
     Guarantee
     ---------
@@ -360,20 +362,14 @@ def _release(
             sketched=encoded.names,
             reorder=reordered,
             writer=write,
-            reporter=_report,
+            reporter=report_of,
             answerer=answer_of,
+            plotter=plot_of,
             source=source,
             case=case,
             csv=table.origin.csv,
         ),
     )
-
-
-def _report(release: Release, original: Any = None, **given: Any) -> str:
-    """Return the report of a release; imported late, since reporting imports this module."""
-    from shoal.pipeline.reporting import report
-
-    return report(original, release, **given)
 
 
 def _categories(data: pa.Table, table: Table) -> pa.Table:

@@ -4,7 +4,7 @@ Everything here counts at least k rows. Bin limits depend on released values alo
 only where something was released: the first and the last bin include everything beyond, which hides extreme values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,18 +106,25 @@ def _worth(
 
 def _columns(case: Case) -> list[Block | None]:
     """Return every column before and after; unchanged columns once."""
+    pictures = before_and_after(case, case.released.column_names[:MOST])
+    unchanged = pictures.keys() - {pair.name for pair in case.columns}
+    return [
+        blocks.text(say("both", k=case.policy.constraints.k), legend("both")),
+        *column_figures(case, pictures, unchanged=unchanged),
+    ]
+
+
+def before_and_after(case: Case, names: Iterable[str]) -> dict[str, dict[str, Any] | None]:
+    """Return the picture of each of these columns before and after; columns published unchanged have only one side."""
     k, pairs = case.policy.constraints.k, {pair.name: pair for pair in case.columns}
     pictures: dict[str, dict[str, Any] | None] = {}
-    for name in case.released.column_names[:MOST]:
+    for name in names:
         if name in pairs:
             after, before = _along_tree(pairs[name])
             pictures[name] = of_column(after, case.policy.columns[name], k, before)
         else:
             pictures[name] = released_picture(case, name)
-    return [
-        blocks.text(say("both", k=k), legend("both")),
-        *column_figures(case, pictures, unchanged=pictures.keys() - pairs),
-    ]
+    return pictures
 
 
 def _along_tree(pair: Pair) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
