@@ -43,6 +43,7 @@ from shoal.exploration.preflight import (
 from shoal.exploration.selection import SUITABLE, Preferred, ordered, suitable
 from shoal.exploration.sources import Watched, fingerprint, shared
 from shoal.exploration.spawned import Failure, cores, spread
+from shoal.io.containers import is_container
 from shoal.io.text_columns import read_for
 from shoal.model.asking import in_seconds
 from shoal.model.options import with_options
@@ -185,7 +186,7 @@ def explore(
             estimate=expected,
             policies={point.name: point.policy for point in points},
             source=os.fsencode(Path(source).name).decode("utf-8", "replace") if path else "",
-            frame=None if path else source,
+            frame=None if path or is_container(source) else source,
             folder=None if folder is None else folder.place,
             label=base.label,
             budget=limits.seconds,

@@ -69,7 +69,7 @@ def read(
     ----------
     source : path or frame
         A CSV file (comma, semicolon, tab or bar; plain or gzipped), a Parquet file, a Feather or Arrow file, or a
-        frame of pandas, polars or pyarrow.
+        frame of pandas, polars or pyarrow, a two-dimensional array, a dict of columns or a list of dicts.
     null_words : iterable of str
         Unquoted words of a CSV file that mean a missing value. Quoted ones are text.
     header : bool, optional

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import ReadError, kind_of, listed
+from shoal.io.containers import as_container, from_container, is_container, rows_of
 from shoal.io.csv_types import written_like
 
 PUBLISHED = "released_row"  # name of the index of rows in the published order
@@ -26,7 +27,7 @@ UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
 def from_frame(frame: Any) -> pa.Table:
-    """Convert an eager frame that narwhals knows to an Arrow table without index and metadata.
+    """Convert an eager frame that narwhals knows, or a container, to an Arrow table without index and metadata.
 
     The frame is not changed. Categories become dictionary columns.
 
@@ -35,6 +36,8 @@ def from_frame(frame: Any) -> pa.Table:
     >>> from_frame(pa.table({"age": [39, None]})).to_pydict()
     {'age': [39, None]}
     """
+    if is_container(frame):
+        return from_container(frame)
     duplicates = False
     wrapped: Any = None
     try:
@@ -49,8 +52,8 @@ def from_frame(frame: Any) -> pa.Table:
     if not isinstance(wrapped, nw.DataFrame):
         remedy = "Give its `aligned()`, which is one." if hasattr(frame, "aligned") else "Put it into a frame first."
         raise ReadError(
-            f"read: {_called(frame)} is not a table; expected the path of a file, or a frame of pandas, polars or "
-            f"pyarrow. {remedy}"
+            f"read: {_called(frame)} is not a table; expected the path of a file, a frame of pandas, polars or "
+            f"pyarrow, a two-dimensional array, a dict of columns or a list of dicts. {remedy}"
         )
     names = [str(label) for label in wrapped.columns]
     if len(set(names)) < len(names):
@@ -68,6 +71,8 @@ def to_frame(table: pa.Table, frame: Any, rows: Any = None) -> Any:
     """
     if frame is None:
         return table
+    if is_container(frame):
+        return as_container(to_frame(table, from_container(frame)), frame)
     wrapped: Any = nw.from_native(frame, eager_only=True)
     native = wrapped.to_native()
     numbers = {str(label): number for number, label in enumerate(wrapped.columns)}
@@ -114,6 +119,8 @@ def reordered(frame: Any, rows: Any) -> Any:
     >>> reordered(pa.table({"age": [39, 21]}), [1, 0]).to_pydict()
     {'age': [21, 39]}
     """
+    if is_container(frame):
+        return rows_of(frame, rows)
     wrapped: Any = nw.from_native(frame, eager_only=True)
     if wrapped.implementation.is_pyarrow():
         # Arrow cannot take rows of string views.
