@@ -27,6 +27,11 @@ def test_an_example_runs_and_prints_something(path, capsys):
     assert capsys.readouterr().out
 
 
+def test_the_readme_links_every_example_and_nothing_else_there():
+    linked = re.findall(r"\]\(examples/([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert linked == sorted(path.name for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".ipynb"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples_print_what_they_show(name):

@@ -42,6 +42,7 @@ def test_every_cell_runs_and_the_release_is_verified(tmp_path):
     ]
     pages = [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
     assert any("shoal release" in page and "holds" in page for page in pages)
+    assert any("Confidential: this shows the original" in page and "<svg" in page for page in pages)
     assert any("2 methods on 6 data sets" in page and "<svg" in page for page in pages)
     assert any("9 releases: risk against utility" in page and "<svg" in page for page in pages)
     # Charts are interactive by a bundled script, without network requests.
