@@ -168,7 +168,7 @@ def test_one_data_set_gives_figures_with_intervals_and_no_test(tmp_path):
     assert (one.comparison.wilcoxon, one.comparison.groups, one.comparison.critical) == (None, (), None)
     assert one.comparison.methods[0] == found.methods[int(one.means[:, 0].argmin())]
     assert one.halves is not None
-    assert str(found).count("95 % interval") == 2
+    assert str(found).count("95% interval") == 2
     for text in (str(found), found.report("md"), found.report("html"), found._repr_html_()):
         assert need in text
         assert "mean rank" not in text.lower()

@@ -205,7 +205,7 @@ class MethodComparison:
         lines = []
         for name in one.comparison.methods:
             mean, low, high = one.interval(self.methods.index(name), 0)
-            lines.append(f"{name}: {mean:.4g}" + ("" if low is None else f", 95 % interval {low:.4g} to {high:.4g}"))
+            lines.append(f"{name}: {mean:.4g}" + ("" if low is None else f", 95% interval {low:.4g} to {high:.4g}"))
         return lines
 
     def _facts(self, one: Measured) -> dict[str, Any]:
