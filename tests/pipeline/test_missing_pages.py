@@ -76,7 +76,7 @@ def test_the_release_is_written_and_missing_parts_are_reported(release, folders,
     ]
     assert all(message in note for note in release.missing)
     assert release.notes[-3:] == release.missing
-    assert json.loads((private / "findings.json").read_text())["notes"] == list(release.notes)
+    assert json.loads((private / "findings.json").read_text())["notes"] == [note.as_dict() for note in release.notes]
     assert "CANARY" not in "".join(release.notes)
     assert all(name not in (public / "certificate.json").read_text() for name in ("report.html", "CANARY"))
     shoal.measure(table(), public, private=private, only=["k-anonymity"])
@@ -121,7 +121,8 @@ def test_a_holders_report_is_reported_missing_without_the_original(release, fold
     assert message.startswith("The private folder has no report.html")
     assert "original=" in message
     assert message in release.notes
-    assert message in json.loads((private / "findings.json").read_text())["notes"]
+    stored = json.loads((private / "findings.json").read_text())["notes"]
+    assert {"kind": "missing-page", "text": message} in stored
     release.save(public, private=private, original=table())
     assert release.missing == ()
     assert "report.html" in names(private)

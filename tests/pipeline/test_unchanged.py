@@ -72,7 +72,7 @@ def test_notes_of_rare_values_do_not_reach_public_files(tmp_path):
         assert "is published unchanged and has rare values" not in text
         assert path.name == "data.csv" or "E75.2" not in text
     assert any(
-        "is published unchanged and has rare values" in note
+        "is published unchanged and has rare values" in note["text"]
         for note in json.loads((tmp_path / "mine/findings.json").read_text())["notes"]
     )
 

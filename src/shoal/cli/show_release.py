@@ -29,7 +29,7 @@ def table_release(
             "suppressed": made.suppressed,
             "verdicts": [verdict.as_dict() for verdict in made.verdicts],
             "findings": [finding.as_dict() for finding in made.findings],
-            "notes": list(made.notes),
+            "notes": [note.as_dict() for note in made.notes],
         }
         _as_json(first, folder, private, facts)
         return
@@ -115,11 +115,8 @@ def _findings(made: "Release | SetRelease", *, every: bool) -> None:
 
 def _ending(made: "Release | SetRelease", first: "Answer", folder: Path, private: Path | None) -> None:
     """Show the notes, without facts that the first lines have stated, and where the release is."""
-    from shoal.model.notes import Note
-
     for note in made.notes:
-        told = isinstance(note, Note) and note.topic in first.topics
-        text = note.remedy if told and isinstance(note, Note) else note
+        text = note.remedy if note.kind in first.stated else note
         if text:
             prose("Note", text)
     say(printable(f"Release: {folder}" + (f"    Confidential: {private}" if private else "")))

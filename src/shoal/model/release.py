@@ -15,6 +15,7 @@ from shoal.errors import counted
 from shoal.model import html_parts
 from shoal.model.csv_style import STANDARD, CsvStyle
 from shoal.model.findings import Finding, Verdict, value_of
+from shoal.model.notes import Note
 from shoal.model.options import ReportFormat, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
@@ -87,10 +88,10 @@ class Release:
         For each column, how many cells were changed, filled or emptied.
     suppressed : int
         Number of rows left out because of missing values.
-    notes : tuple of str
+    notes : tuple of Note
         What the holder should know, the most important first, such as columns that look like identifiers, and pages
-        or charts that the last `save` did not write.
-    missing : tuple of str
+        or charts that the last `save` did not write. Each is a text with a `kind`.
+    missing : tuple of Note
         Pages or charts that the last `save` did not write.
     """
 
@@ -101,9 +102,9 @@ class Release:
     findings: tuple[Finding, ...]
     ledger: tuple[Change, ...]
     suppressed: int
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     _making: Making
-    missing: tuple[str, ...] = ()
+    missing: tuple[Note, ...] = ()
 
     @cached_property
     def data(self) -> Any:
@@ -136,13 +137,13 @@ class Release:
         """Return the value of one finding, such as "cell loss %"."""
         return value_of(self.findings, name)
 
-    def _note_missing(self, missing: tuple[str, ...]) -> None:
+    def _note_missing(self, missing: tuple[Note, ...]) -> None:
         """Note what could not be drawn when the release was last saved, in place of any earlier such note."""
         notes = (*self._own_notes(), *missing)
         for name, new in (("notes", notes), ("missing", missing)):
             object.__setattr__(self, name, new)
 
-    def _own_notes(self) -> tuple[str, ...]:
+    def _own_notes(self) -> tuple[Note, ...]:
         """Return the notes without what the last `save` could not draw."""
         return tuple(note for note in self.notes if note not in self.missing)
 

@@ -13,6 +13,7 @@ from shoal.errors import WriteError, counted
 from shoal.model import html_parts
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict, value_of
+from shoal.model.notes import Note
 from shoal.model.options import with_options
 from shoal.model.transactions import Transactions
 
@@ -37,7 +38,8 @@ class SetRelease:
         Random seed. For the holder.
     verdicts : tuple of Verdict
     findings : tuple of Finding
-    notes : tuple of str
+    notes : tuple of Note
+        What the holder should know; each is a text with a `kind`.
     """
 
     published: Disassociated
@@ -47,7 +49,7 @@ class SetRelease:
     seed: int
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     writer: Callable[..., Path] | None = field(default=None, repr=False)
     answerer: Callable[..., Any] | None = field(default=None, repr=False)
 
@@ -86,7 +88,7 @@ class SetRelease:
             "neighbour": self.kind,
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
             "findings": [finding.as_dict() for finding in self.findings],
-            "notes": list(self.notes),
+            "notes": [note.as_dict() for note in self.notes],
         }
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.catalogue import methods
 from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError, failed
+from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
@@ -25,6 +26,7 @@ from shoal.utility.loss import sse
 if TYPE_CHECKING:
     from shoal.cluster.search.limits import Limits
 
+IGNORED = "ignored-by-method"
 UNGUIDED = "row weights count in means and in SSE, but this method ignores them when it forms groups."
 UNVIEWED = "the policy names views of columns, which this method ignores; k_tca and c_tca use them."
 MERGED = (
@@ -87,11 +89,11 @@ def cluster(
     if found.n != len(encoded.X):
         raise MethodError(failed(card.name, f"it returned groups for {found.n} of {len(encoded.X)} rows"))
     if encoded.view_of is not None and "view_of" not in card.uses:
-        found = replace(found, notes=(*found.notes, f"{card.name}: {UNVIEWED}"))
+        found = replace(found, notes=(*found.notes, Note(IGNORED, f"{card.name}: {UNVIEWED}")))
     if encoded.weights is None or "weights" in card.uses:
         return found
     # The findings of a method that ignores weights are not valid for weighted rows.
-    return replace(found, notes=(*found.notes, f"{card.name}: {UNGUIDED}"), findings=())
+    return replace(found, notes=(*found.notes, Note(IGNORED, f"{card.name}: {UNGUIDED}")), findings=())
 
 
 def read_only(given: Any) -> Any:
@@ -111,14 +113,18 @@ def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]
     cuts = cut_in_halves(encoded.X, policy.constraints.k)
     step("enforce")
     found = protected(cuts, policy.constraints, sensitive, policy.start)
-    return found if encoded.weights is None else replace(found, notes=(f"{policy.method.name}: {UNGUIDED}",))
+    return (
+        found
+        if encoded.weights is None
+        else replace(found, notes=(Note(IGNORED, f"{policy.method.name}: {UNGUIDED}"),))
+    )
 
 
-def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:
+def merged(before: Partition, after: Partition, policy: Policy) -> tuple[Note, ...]:
     """Return a note if groups had to be merged after a method that ignores l and t."""
     card = methods.load(policy.method.name)
     silent = before is after or "limits" in card.uses or policy.method.refine != "none"
-    return () if silent else (f"{card.name}: {MERGED}",)
+    return () if silent else (Note("groups-merged", f"{card.name}: {MERGED}"),)
 
 
 def refine(

@@ -23,14 +23,14 @@ from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.asking import in_seconds
 from shoal.model.findings import Verdict
-from shoal.model.notes import by_importance
+from shoal.model.notes import as_note, by_importance
 from shoal.model.options import PolicyOptions, TableOptions, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import announce, cut_short, step
 from shoal.model.progress import budget as within
 from shoal.model.release import Making, Release
-from shoal.model.sentences import Sentence, for_page
+from shoal.model.sentences import for_page
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table, canonical
 from shoal.pipeline.answering import answer_of
@@ -191,12 +191,13 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     cut, n, k = cut_short(), arranged.n, named.constraints.k
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
-    own = partition.notes
+    own = tuple(as_note(note) for note in partition.notes)
     if named.method.name not in methods.built_in:  # the numbers in the notes of a plug-in may count few rows
-        own = tuple(note for note in own if for_page(note, n, k))
+        own = tuple(note for note in own if for_page(note.fact, n, k))
     labelled = about_labels(columns_that_decide_label(arranged, named))
     of_columns = (*extremes(arranged, named), *labelled, *hidden(arranged, named), *notes)
-    last = (*respelt(sensitive), *encoded.notes, *own, *unusual(table), *chosen, *ended_early(seconds, cut=cut))
+    of_encoding = [as_note(note, "left-out-of-distances") for note in encoded.notes]
+    last = (*respelt(sensitive), *of_encoding, *own, *unusual(table), *chosen, *ended_early(seconds, cut=cut))
     drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
     recoded = replace(recoded, data=release.table)
     del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these
@@ -208,7 +209,7 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
         *inferred,
     )
     every = (*warnings(recoded, named, findings, release._making.case), *inference, *of_columns, *last)
-    all_notes = by_importance(note.suppressed(n, k) if isinstance(note, Sentence) else note for note in every)
+    all_notes = by_importance(note.suppressed(n, k) for note in every)
     return_unused_memory()
     step("")
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)

@@ -21,27 +21,34 @@ from shoal.recode.table import Recoded
 from shoal.recode.truthful import hidden_categories
 
 USUAL = ("encoding utf-8", "delimiter comma")
+EMPTIED = (
+    "column {name}: {emptied} of its {n} cells are published as missing, because too few rows share their values. If "
+    "the column matters, give it another kind or role, or publish it truthfully."
+)
 
 
-def unusual(table: Table) -> tuple[str, ...]:
+def unusual(table: Table) -> tuple[Note, ...]:
     """Return how the file was read, if that is unusual."""
-    return tuple(f"read with {note}" for note in table.origin.notes if note not in USUAL)
+    return tuple(Note("reading", f"read with {note}") for note in table.origin.notes if note not in USUAL)
 
 
-def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
+def ended_early(seconds: float | None, *, cut: bool) -> tuple[Note, ...]:
     """Return a note if the time budget was used up."""
     if not cut or seconds is None:
         return ()
     again = "another run may give different groups, and a larger budget a lower information loss"
-    return (f"a budget of {seconds:g} s ended the search early: {again}.",)
+    return (Note("budget", f"a budget of {seconds:g} s ended the search early: {again}."),)
 
 
-def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
+def extremes(table: Table, policy: Policy) -> tuple[Note, ...]:
     """Return a warning for columns published as means or ranges in which a few values are far from all others."""
     k = policy.constraints.k
     return tuple(
-        f"column {name!r} is published as {form}s, and a few of its values are far from all others: the {form}s of "
-        "their classes reveal roughly how large they are. Cap such values before the release."
+        Note(
+            "extremes",
+            f"column {name!r} is published as {form}s, and a few of its values are far from all others: the {form}s of "
+            "their classes reveal roughly how large they are. Cap such values before the release.",
+        )
         for name in policy.names("quasi")
         if (form := policy.columns[name].form) in ("mean", "range")
         and policy.columns[name].kind in ("numeric", "date")
@@ -49,7 +56,7 @@ def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
     )
 
 
-def hidden(table: Table, policy: Policy) -> tuple[str, ...]:
+def hidden(table: Table, policy: Policy) -> tuple[Note, ...]:
     """Return a note for columns published as sets in which a category of k rows or more is hidden with rare ones."""
     notes, k = [], policy.constraints.k
     for name in policy.names("quasi"):
@@ -57,87 +64,94 @@ def hidden(table: Table, policy: Policy) -> tuple[str, ...]:
             cells = table.column(name).drop_null()
             counts = np.asarray(pc.value_counts(cells.combine_chunks()).field("counts"), dtype=np.int64)
             if (hidden_categories(counts, k) & (counts >= k)).any():
-                notes.append(
+                note = (
                     f"column {name!r}: its rare categories, each in fewer than {k} rows, are in too few rows to be "
                     "published together as *. So a more frequent category is published as * with them. To keep it, "
                     "merge the rare categories into others before the release, or use a hierarchy."
                 )
+                notes.append(Note("frequent-category-hidden", note))
     return tuple(notes)
 
 
-def about_labels(columns: tuple[str, ...]) -> tuple[str, ...]:
+def about_labels(columns: tuple[str, ...]) -> tuple[Note, ...]:
     """Return a warning for columns that determine the label, so that figures about it mean little."""
     return tuple(
-        f"column {name!r} alone determines the label: it may be a copy of the label or derived from it. If so, "
-        "make it an identifier, or sensitive."
+        Note(
+            "copy-of-label",
+            f"column {name!r} alone determines the label: it may be a copy of the label or derived from it. If so, "
+            "make it an identifier, or sensitive.",
+        )
         for name in columns
     )
 
 
-def respelt(sensitive: Mapping[str, Values]) -> tuple[str, ...]:
+def respelt(sensitive: Mapping[str, Values]) -> tuple[Note, ...]:
     """Return how many spellings of sensitive values were counted as the same value."""
     return tuple(
-        f"column {name!r}: {column.folded:,} variant spelling{' was' if column.folded == 1 else 's were'} counted "
-        "together with another spelling of the same value, which differs in case, in spaces, or in how a letter, a "
-        "number or a missing value is written. All are published unchanged. To count them separately, set "
-        'spelling = "exact" for the column.'
+        Note(
+            "spelling",
+            f"column {name!r}: {column.folded:,} variant spelling{' was' if column.folded == 1 else 's were'} counted "
+            "together with another spelling of the same value, which differs in case, in spaces, or in how a letter, a "
+            "number or a missing value is written. All are published unchanged. To count them separately, set "
+            'spelling = "exact" for the column.',
+        )
         for name, column in sensitive.items()
         if column.folded
     )
 
 
-def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], case: Case) -> list[str]:
+def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], case: Case) -> list[Note]:
     """Return what the data holder should know before publishing."""
     found = {finding.name: finding.value for finding in findings}
-    emptied: list[str] = [
-        Sentence(
-            "column {name}: {emptied} of its {n} cells are published as missing, because too few rows share their "
-            "values. If the column matters, give it another kind or role, or publish it truthfully.",
-            name=repr(change.column),
-            emptied=Rows(change.emptied),
-            n=recoded.data.num_rows,
+    emptied = [
+        Note(
+            "cells-emptied",
+            Sentence(EMPTIED, name=repr(change.column), emptied=Rows(change.emptied), n=recoded.data.num_rows),
         )
         for change in recoded.ledger
         if change.emptied * 10 >= recoded.data.num_rows
     ]
-    notes = [*_unchanged(case), *case.faults.values()]
+    notes = [*_unchanged(case), *(Note("plug-in-failed", fault) for fault in case.faults.values())]
     medoids = [name for name in policy.names("quasi") if policy.columns[name].form == "medoid"]
     if len(medoids) > 1:
-        notes.append(
+        note = (
             "classes are published as medoids, which are rows of the table: anyone who knows a person's complete "
             "combination can see that they are in it. The form 'representative' publishes no original rows."
         )
+        notes.append(Note("medoids", note))
     if policy.names("sensitive") and policy.constraints.l is None and policy.constraints.t is None:
         notes.append(
             Note(
+                "no-limit-on-sensitive",
                 "sensitive columns are published unchanged;",
                 "only l or t limits what a class reveals about its rows.",
-                "unlimited",
             )
         )
     one = found.get("classes of one label %", 0.0)
     if one >= 1 and policy.constraints.l is None and policy.constraints.t is None:
-        notes.append(
+        note = (
             f"{one:.0f}% of the classes have a single label: it is revealed for anyone known to be in such a class. "
             "If that matters, make the label sensitive and set l or t."
         )
+        notes.append(Note("one-label", note))
     if policy.protect is not None and len(policy.names("sensitive")) > 1:
-        notes.append("protection from minimality treats sensitive columns separately, not what they reveal together.")
+        note = "protection from minimality treats sensitive columns separately, not what they reveal together."
+        notes.append(Note("protection", note))
     if found["classes"] == 1:
-        notes.append("all rows are in one class: the release says nothing specific about anyone.")
+        notes.append(Note("one-class", "all rows are in one class: the release says nothing specific about anyone."))
     return notes + emptied
 
 
-def _unchanged(case: Case) -> list[str]:
+def _unchanged(case: Case) -> list[Note]:
     """Return what the columns published unchanged reveal, if any value or combination is rare."""
     found, k = exposed_by(case), case.policy.constraints.k
-    notes: list[str] = []
+    notes: list[Note] = []
     if found.alone:
         alone = (
             f"{few(found.alone, case.n, k)} of {case.n:,} rows are unique in the columns that are published unchanged, "
             "sensitive and kept together. Anyone who knows these values of a person can find the row."
         )
-        notes.append(Note(alone, "", "alone"))
+        notes.append(Note("unique-rows", alone))
     for name in found.rare:
         rare = (
             f"column {name!r} is published unchanged and has rare values, each in fewer than {k} rows. Anyone who "
@@ -147,5 +161,5 @@ def _unchanged(case: Case) -> list[str]:
             f"Merge rare values of {name!r} into broader ones before the release, or make the column a "
             "quasi-identifier."
         )
-        notes.append(Note(rare, remedy, "rare"))
+        notes.append(Note("rare-values", rare, remedy))
     return notes

@@ -132,7 +132,7 @@ class Regrouping:
 
 def inference_by_repetition(
     made: Grouped, policy: Policy, regroup: Regrouping, *, measured: bool
-) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+) -> tuple[tuple[Finding, ...], tuple[Note, ...]]:
     """Return findings and notes on what the groups reveal about sensitive values: measured if the table is small.
 
     Both are empty if the groups do not depend on sensitive values. `measured` says whether there is time to measure.
@@ -146,7 +146,7 @@ def inference_by_repetition(
             regroup.released, regroup.sensitive, regroup, policy.start, Clock(SECONDS), PLACEMENTS
         )
     if revealed is None:
-        return (), (DEPENDS.format(models=", ".join(models)),)
+        return (), (Note("minimality", DEPENDS.format(models=", ".join(models))),)
     most = "probability of the most certain value of a person, for an attacker who repeats the run; {runs} runs"
     how, less = Sentence(most, runs=revealed.runs), "worst posterior minus the share of the value in the class"
     findings = (
@@ -156,7 +156,7 @@ def inference_by_repetition(
     if revealed.posterior <= allowed(policy.constraints.l, revealed.share):
         return findings, ()
     fact = EXCEEDS.format(posterior=100 * revealed.posterior, share=100 * revealed.share, column=revealed.column)
-    return findings, (Note(fact, LIMITED, "repetition"),)
+    return findings, (Note("minimality", fact, LIMITED),)
 
 
 def _depends(made: Grouped, policy: Policy) -> bool:

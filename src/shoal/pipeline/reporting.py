@@ -24,6 +24,7 @@ from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, Wri
 from shoal.io.bundle import check_outside, draft_file, is_folder, settle
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
+from shoal.model.notes import text_of
 from shoal.model.options import ReportFormat, with_options
 from shoal.model.policy import Policy
 from shoal.model.progress import step
@@ -160,7 +161,7 @@ def facts_of(
         attacks=_attacked(case) if attacks else (),
         ledger=[Change(**line) for line in held["ledger"]],
         suppressed=int(held["suppressed"]),
-        notes=[*held["notes"], *case.faults.values()],
+        notes=[*map(text_of, held["notes"]), *case.faults.values()],
         plane=_plane(case),
         pictures=drawn,
     )

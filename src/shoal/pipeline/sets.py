@@ -25,6 +25,7 @@ from shoal.io.transactions import read as read_transactions
 from shoal.model.asking import argument, check_number
 from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.findings import Finding
+from shoal.model.notes import Note, as_note
 from shoal.model.options import with_options
 from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
@@ -166,8 +167,9 @@ def anonymize(
     findings = (*_findings(data, published), *more)
     cluster_of = np.full(data.inputs, -1, np.int64)
     cluster_of[data.rows] = made.cluster_of
-    own = [note.suppressed(data.n, k) if isinstance(note, Sentence) else note for note in made.notes]
-    notes = (*own, *found.warnings, *_notes(data, neighbour, hidden, k))
+    own = [as_note(note).suppressed(data.n, k) for note in made.notes]
+    risks = [Note("risk-allowed", warning) for warning in found.warnings]
+    notes = (*own, *risks, *_notes(data, neighbour, hidden, k))
     step("")
     every = (*found.verdicts, *verdicts)
     return SetRelease(
@@ -256,22 +258,23 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
     )
 
 
-def _notes(data: Transactions, neighbour: Neighbour, hidden: int, k: int) -> tuple[str, ...]:
+def _notes(data: Transactions, neighbour: Neighbour, hidden: int, k: int) -> tuple[Note, ...]:
     """Return notes on the input and the neighbour."""
     n = max(1, data.items.size)
-    notes = [note.suppressed(n, k) if isinstance(note, Sentence) else note for note in data.notes]
+    notes = [Note("reading", note).suppressed(n, k) for note in data.notes]
     if data.empty:
         # Without the number of all records, from which that of the released ones could be subtracted.
-        notes.append(f"{few(data.empty, data.inputs, k)} of the records have no items and are not part of the release.")
+        empty = few(data.empty, data.inputs, k)
+        notes.append(Note("records-left-out", f"{empty} of the records have no items and are not part of the release."))
     if data.repeated:
         twice = Sentence(
             "{items} items occurred twice in their record and were counted once.", items=Rows(data.repeated)
         )
-        notes.append(twice.suppressed(data.items.size, k))
+        notes.append(Note("items-repeated", twice).suppressed(data.items.size, k))
     if hidden:
         verb, them = ("is", "it") if hidden == 1 else ("are", "them")
         named = f"{counted(hidden, 'item')} in no chunk {verb} not named"
-        notes.append(f"{named}, as it cannot be verified that k records contain {them}.")
+        notes.append(Note("items-not-named", f"{named}, as it cannot be verified that k records contain {them}."))
     if neighbour == "raw":
-        notes.append(RAW)
+        notes.append(Note("neighbour-raw", RAW))
     return tuple(notes)

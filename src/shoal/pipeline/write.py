@@ -33,6 +33,7 @@ from shoal.io.files import read
 from shoal.model.asking import argument
 from shoal.model.csv_style import STANDARD, CsvStyle, check_style, style_named
 from shoal.model.findings import Verdict
+from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.release import Release
@@ -64,7 +65,7 @@ def write(
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
     original = release._making.source if original is None else original
-    chosen, missing = _usual(release) if format is None else format, list[str]()
+    chosen, missing = _usual(release) if format is None else format, list[Note]()
     check_places(folder, private, chosen, csv_style)
     style = _style(release, chosen, csv_style)
     policy = release.policy.model_copy(update={"csv": None if style == STANDARD else style})
@@ -83,7 +84,7 @@ def write(
                 missing,
             )
         elif report:
-            missing.append(NO_ORIGINAL)
+            missing.append(Note("missing-page", NO_ORIGINAL))
         views = {name: column.view for name, column in release.policy.columns.items()}
         _draw(
             hidden,
@@ -98,7 +99,7 @@ def write(
             "findings": [finding.as_dict() for finding in release.findings],
             "ledger": [vars(change) for change in release.ledger],
             "suppressed": release.suppressed,
-            "notes": [*release._own_notes(), *missing],
+            "notes": [note.as_dict() for note in (*release._own_notes(), *missing)],
             "policy": policy.as_dict(),
             **_groups(release),
         }
@@ -249,7 +250,7 @@ def _publish(
     made: Path,
     format: str,  # noqa: A002
     policy: Policy,
-    missing: list[str],
+    missing: list[Note],
     *,
     report: bool,
 ) -> str:
@@ -273,14 +274,15 @@ def _publish(
     return drawn.get(REPORT, "")
 
 
-def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: list[str]) -> dict[str, str]:
+def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: list[Note]) -> dict[str, str]:
     """Write pages or pictures and return them; if that fails, add to `missing` instead of losing the release."""
     try:
         texts = draw()
     except (DataError, PolicyError, ReadError):
         raise  # the original that was given is unusable
     except Exception as problem:  # noqa: BLE001 - the release is valid without it
-        missing.append(f"{lack}; everything else is written. Reason: {reason_of(problem)}")
+        reason = f"{lack}; everything else is written. Reason: {reason_of(problem)}"
+        missing.append(Note("missing-page", reason))
         return {}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

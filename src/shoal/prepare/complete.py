@@ -56,7 +56,7 @@ FITTING: dict[str, tuple[Kind, ...]] = {
 
 def complete(
     policy: Policy, table: Table, facts: Profile, *, drop_direct: bool = True
-) -> tuple[Policy, tuple[str, ...]]:
+) -> tuple[Policy, tuple[Note, ...]]:
     """Return the policy with role, kind, form and order of every column in table order, and notes for the holder.
 
     `facts` is the profile of this table. With `drop_direct`, columns that certainly identify people or rows are
@@ -72,30 +72,32 @@ def complete(
     ('quasi', 'numeric', 'mean')
     """
     _known(policy, table)
-    notes: list[str] = []
+    notes: list[Note] = []
     columns = {found.name: _named(_given(policy, found, drop_direct), found, table) for found in facts.columns}
     method, choice = choose(policy, columns, table.n)
-    notes += [f"{choice}."] if choice else []
+    notes += [Note("auto-choice", f"{choice}.")] if choice else []
     usual = usual_forms(policy, method.name)
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
         columns[name], remark = _published(columns[name], usual)
-        notes += [f"column {name!r}: {remark}"] if remark else []
+        notes += [Note("form", f"column {name!r}: {remark}")] if remark else []
         if columns[name].role == "identifier" and _role_is_open(given, found):
             notes.append(_dropped(found))
         elif given is None or "role" not in given.model_fields_set:
             notes += _unnamed(found)
         elif given.role == "quasi" and found.row_number:
-            notes.append(Note(f"column {name!r} contains row numbers, but is a quasi-identifier.", DROP, "identifier"))
+            note = f"column {name!r} contains row numbers, but is a quasi-identifier."
+            notes.append(Note("row-number", note, DROP))
         elif given.form and given.role != "quasi":
-            notes.append(f"column {name!r} has the role {given.role}, so its form {given.form!r} is not used.")
+            note = f"column {name!r} has the role {given.role}, so its form {given.form!r} is not used."
+            notes.append(Note("form", note))
         averaged = columns[name].role == "quasi" and found.kind == "numeric"
         if given is not None and columns[name].role != "identifier" and found.direct and not averaged:
             notes.append(_published_though_direct(found, columns[name].role))
         if given is None or "missing_codes" not in given.model_fields_set:
-            notes += [_in_a_policy(name, note) for note in found.notes if isinstance(note, LooksMissing)]
+            notes += _in_a_policy("codes-for-missing", found, LooksMissing)
         if given is None or given.kind is None:
-            notes += [_in_a_policy(name, note) for note in found.notes if isinstance(note, LooksLikeDates)]
+            notes += _in_a_policy("text-dates", found, LooksLikeDates)
     measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found, table)]
     notes += [_averaged(measures)] if measures else []
     named = policy.model_copy(update={"columns": columns, "method": method})
@@ -104,9 +106,10 @@ def complete(
     return named, tuple(notes)
 
 
-def _in_a_policy(name: str, note: str) -> str:
-    """Return the profile's note on a column, with the place where it can be corrected."""
-    return Sentence("column {name!r}: {note} in a policy.", name=name, note=note)
+def _in_a_policy(kind: str, found: ColumnFacts, about: type[Sentence]) -> list[Note]:
+    """Return the profile's notes on a column of one type, with the place where it can be corrected."""
+    said = "column {name!r}: {note} in a policy."
+    return [Note(kind, Sentence(said, name=found.name, note=note)) for note in found.notes if isinstance(note, about)]
 
 
 def usual_forms(policy: Policy, method: str) -> Mapping[Kind, Form]:
@@ -268,16 +271,17 @@ def _order(name: str, given: Column, levels: Mapping[str, tuple[str, ...]]) -> t
     return tuple(order)
 
 
-def _dropped(found: ColumnFacts) -> str:
+def _dropped(found: ColumnFacts) -> Note:
     """Report that a column was dropped by default."""
-    return (
+    return Note(
+        "direct-identifier",
         f"column {found.name!r} IS DROPPED: its role is not given, and it looks like an identifier ({found.reason}). "
         f"To publish it per class anyway: {either('quasi', found.name)}. "
-        f"If it is an identifier, declare it: {either('identifiers', found.name)}."
+        f"If it is an identifier, declare it: {either('identifiers', found.name)}.",
     )
 
 
-def _published_though_direct(found: ColumnFacts, role: Role) -> str:
+def _published_though_direct(found: ColumnFacts, role: Role) -> Note:
     """Warn of a column that identifies people or rows and is published, as the policy says so."""
     what = (
         "its values that k rows or more share are published"
@@ -285,9 +289,9 @@ def _published_though_direct(found: ColumnFacts, role: Role) -> str:
         else "every value is published unchanged"
     )
     return Note(
+        "published-identifier",
         f"column {found.name!r} looks like a direct identifier ({found.reason}), but has the role {role}: {what}.",
         f"If it names people, drop it: {either('identifiers', found.name)}.",
-        "identifier",
     )
 
 
@@ -298,17 +302,18 @@ def _in_doubt(found: ColumnFacts, table: Table) -> bool:
     return whole and enough and found.role == "quasi" and not found.direct
 
 
-def _averaged(names: list[str]) -> str:
+def _averaged(names: list[str]) -> Note:
     """Report that numeric columns that might be codes are taken for measurements."""
     many = len(names) > 1
-    return (
+    return Note(
+        "possible-code",
         f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ. Their distribution suggests "
         f"amounts or measurements, so they are published per class. If {'one' if many else 'it'} is a code, drop it: "
-        f"{either('identifiers', 'COLUMN' if many else names[0])}."
+        f"{either('identifiers', 'COLUMN' if many else names[0])}.",
     )
 
 
-def _unnamed(found: ColumnFacts) -> list[str]:
+def _unnamed(found: ColumnFacts) -> list[Note]:
     """Report what an unlisted column looks like, if that should concern the holder."""
     looks = {"identifier": "looks like an identifier", "sensitive": "looks sensitive"}.get(found.role)
     if not looks:
@@ -316,7 +321,7 @@ def _unnamed(found: ColumnFacts) -> list[str]:
     remedy = either(ROLE_OPTION.get(found.role, found.role), found.name)
     note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not listed"
     what = "an identifier" if found.role == "identifier" else "sensitive"
-    return [f"{note}. If it is {what}, declare it: {remedy}."]
+    return [Note("unlisted-column", f"{note}. If it is {what}, declare it: {remedy}.")]
 
 
 def _agree(policy: Policy, direct: list[str]) -> None:

@@ -16,7 +16,6 @@ from shoal.catalogue import models
 from shoal.errors import listed
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Attack, Finding, Verdict
-from shoal.model.notes import Topic
 from shoal.model.policy import MOST_KNOWN
 from shoal.privacy.attacks.minimality import allowed
 from shoal.privacy.attacks.unchanged import exposed_by
@@ -27,12 +26,12 @@ SHOWN = 5  # names of columns or attacks in a line
 
 
 class Answer(NamedTuple):
-    """Three lines, and the topics of notes whose fact they state. Backticks in `next` mark commands."""
+    """Three lines, and the kinds of notes whose fact they state. Backticks in `next` mark commands."""
 
     holds: str
     exposed: str
     next: str
-    topics: frozenset[Topic] = frozenset()
+    stated: frozenset[str] = frozenset()
 
     def lines(self, place: str) -> tuple[tuple[str, str], ...]:
         """Return a heading and a text for each line; `place` is "short" for a terminal, or "long" for a page."""
@@ -55,14 +54,14 @@ def table_answer(
     known = {finding.name: finding.value for finding in findings}
     loss = known.get("cell loss %")
     held = [_held(case, verdicts), "" if loss is None else _say("price", loss=f"{loss:.3g}")]
-    facts: list[tuple[Topic, str]] = [
-        ("attacks", _leaks(attacks)),
-        ("repetition", _repeated(case, known)),
+    facts = [  # the kind of the note that says the same, if there is one
+        ("", _leaks(attacks)),
+        ("minimality", _repeated(case, known)),
         *_unchanged(case, verdicts),
-        ("risk", _risk(case, verdicts)),
+        ("", _risk(case, verdicts)),
     ]
-    said = [(topic, text) for topic, text in facts if text]
-    return Answer(_joined(held), _joined(text for _, text in said), following, frozenset(topic for topic, _ in said))
+    said = [(kind, text) for kind, text in facts if text]
+    return Answer(_joined(held), _joined(text for _, text in said), following, frozenset(kind for kind, _ in said))
 
 
 def fewest_candidates(case: Case, verdicts: Sequence[Verdict]) -> int:
@@ -111,19 +110,22 @@ def _repeated(case: Case, known: dict[str, float]) -> str:
     return _say("repetition", posterior=f"{100 * posterior:.0f}", share=f"{100 * (posterior - excess):.0f}")
 
 
-def _unchanged(case: Case, verdicts: Sequence[Verdict]) -> list[tuple[Topic, str]]:
+def _unchanged(case: Case, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
     """Return what the columns published unchanged reveal."""
     found, n, k = exposed_by(case), case.n, case.policy.constraints.k
     if not found.columns:
-        return [("unchanged", _say("changed"))]
+        return [("", _say("changed"))]
     alone = few(found.alone, n, k)
     sensitive = case.policy.names("sensitive")
     limited = any(verdict.column in sensitive for verdict in verdicts)
     return [
-        ("alone", _say("alone", rows=alone[0].upper() + alone[1:], n=f"{n:,}") if found.alone else ""),
-        ("unchanged", _say("unchanged", columns=listed(found.columns, SHOWN))),
-        ("rare", _say("rare", columns=listed(found.rare, SHOWN), k=k) if found.rare else ""),
-        ("unlimited", _say("unlimited", columns=listed(sensitive, SHOWN)) if sensitive and not limited else ""),
+        ("unique-rows", _say("alone", rows=alone[0].upper() + alone[1:], n=f"{n:,}") if found.alone else ""),
+        ("", _say("unchanged", columns=listed(found.columns, SHOWN))),
+        ("rare-values", _say("rare", columns=listed(found.rare, SHOWN), k=k) if found.rare else ""),
+        (
+            "no-limit-on-sensitive",
+            _say("unlimited", columns=listed(sensitive, SHOWN)) if sensitive and not limited else "",
+        ),
     ]
 
 

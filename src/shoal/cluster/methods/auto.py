@@ -24,6 +24,7 @@ from shoal.cluster.inputs import Floats
 from shoal.cluster.methods.anneal import CELL
 from shoal.cluster.search.effort import EFFORT, EFFORTS, seconds_per_proposal
 from shoal.cluster.search.refine import SMALL
+from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.progress import announce
 
@@ -88,7 +89,7 @@ def auto(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
     card = methods.load(chosen.method)
     options = {name: value for name, value in run.given.items() if name in card.uses}
     found = card.function(X, k, **chosen.parameters, **options)
-    return Partition(found.labels, (f"{chosen}.", *found.notes), found.findings)
+    return Partition(found.labels, (Note("auto-choice", f"{chosen}."), *found.notes), found.findings)
 
 
 def plan(
