@@ -19,6 +19,7 @@ A cell value never appears in a message: counts, column names and positions only
 import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
+from errno import ENOMEM
 from numbers import Number
 from os import PathLike
 from pathlib import Path
@@ -34,6 +35,7 @@ __all__ = [
     "UseError",
     "WriteError",
     "counted",
+    "is_out_of_memory",
     "kind_of",
     "listed",
     "near",
@@ -44,6 +46,16 @@ __all__ = [
 
 
 LONG = 60  # characters of a value that a message shows
+# What systems, Arrow and Python say where memory cannot be allocated, mapped or given to a thread.
+NO_MEMORY = (
+    "cannot allocate",
+    "failed to allocate",
+    "out of memory",
+    "failed to launch worker thread",
+    "failed to map",
+    "can't start new thread",
+    "malloc",
+)
 VOWELS = (*"AEIOUaeiou", "nd")  # an int, an ndarray
 
 
@@ -116,11 +128,32 @@ def place_of(problem: BaseException) -> str:
     return f"{type(problem).__name__}{place}"
 
 
+def is_out_of_memory(problem: BaseException) -> bool:
+    """Return whether an error, or one that led to it, means that the system has no memory to give.
+
+    Examples
+    --------
+    >>> is_out_of_memory(MemoryError()), is_out_of_memory(OSError(12, "Cannot allocate memory"))
+    (True, True)
+    >>> is_out_of_memory(ImportError("x.so: failed to map segment from shared object")), is_out_of_memory(OSError())
+    (True, False)
+    """
+    seen: BaseException | None = problem
+    while seen is not None:
+        # Arrow raises its base class itself where the system refuses; its other errors may quote cells.
+        system = isinstance(seen, OSError | ImportError | RuntimeError) or type(seen).__name__ == "ArrowException"
+        words = str(seen).lower() if system else ""
+        if isinstance(seen, MemoryError) or getattr(seen, "errno", None) == ENOMEM or any(map(words.count, NO_MEMORY)):
+            return True
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return False
+
+
 def reason_of(problem: BaseException) -> str:
     """Return why something failed, in a sentence without a cell value."""
     if isinstance(problem, ShoalError):
         return str(problem)
-    if isinstance(problem, MemoryError):
+    if is_out_of_memory(problem):
         return "there is not enough memory for this table."
     return f"an internal error of shoal ({place_of(problem)}). Please report it."
 

@@ -162,6 +162,8 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
         released = unguarded(with_points(cells, policy, style), policy) if is_text(data) else cells
         found = recount(released, policy)
         more, note = _data(place / data, cells, released, public, policy, stated)
+    except MemoryError:
+        raise
     except (ShoalError, KeyError, pa.ArrowException) as problem:
         why = str(problem) if isinstance(problem, PlugInError) else "cannot be read"
         return VerificationReport((*lines, Line("data", "readable by the policy", why, holds=False)))

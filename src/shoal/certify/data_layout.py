@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from shoal.errors import is_out_of_memory
 from shoal.io import arrow_messages, parquet_pages
 from shoal.io.data_file import BATCH, GROUP, write_table
 
@@ -39,7 +40,9 @@ def unexpected_layout(path: Path, format: str, cells: pa.Table, maker: str) -> s
     try:
         unexpected = _parquet(path, cells, maker) if format == "parquet" else _feather(path, cells)
         return unexpected or ("" if _same_skeleton(path, format, cells) else "other parts than this pyarrow writes")
-    except FAULTS:
+    except FAULTS as problem:
+        if is_out_of_memory(problem):
+            raise MemoryError from None
         return "parts that cannot be identified"
 
 

@@ -38,6 +38,8 @@ def recount(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
     """
     try:
         return tuple(_verdicts(data, policy))
+    except MemoryError:
+        raise
     except pa.ArrowException as problem:
         kind = type(problem).__name__
     raise DataError(f"verify: a column has cells of a type that cannot be counted ({kind}).")

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.catalogue import formats
-from shoal.errors import ReadError
+from shoal.errors import ReadError, is_out_of_memory
 from shoal.io.csv_text import parse
 from shoal.io.data_file import csv_gap
 from shoal.io.files import opened, unpacked
@@ -49,7 +49,9 @@ def read_cells(path: Path, name: str, style: CsvStyle = STANDARD) -> pa.Table:
         if read is None:
             raise ValueError
         return read(path)
-    except (OSError, pa.ArrowException, ValueError):
+    except (OSError, pa.ArrowException, ValueError) as problem:
+        if is_out_of_memory(problem):
+            raise MemoryError from None
         raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
 
 

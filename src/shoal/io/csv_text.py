@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from shoal.errors import ReadError
+from shoal.errors import ReadError, is_out_of_memory
 from shoal.io.csv_header import header_doubt
 from shoal.io.csv_types import BLANKS, COMMAS, typed_together
 from shoal.model.asking import option
@@ -217,7 +217,9 @@ def _cells(
                     quoted_strings_can_be_null=False,
                 ),
             )
-        except pa.ArrowException:
+        except pa.ArrowException as problem:
+            if is_out_of_memory(problem):
+                raise MemoryError from None
             return None
         if not quotes:
             return table

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.catalogue import FormatCard, formats
-from shoal.errors import MisfitError, ReadError
+from shoal.errors import MisfitError, ReadError, is_out_of_memory
 from shoal.io.arrow_messages import messages
 from shoal.io.csv_text import parse
 from shoal.io.frames import from_frame
@@ -202,7 +202,9 @@ def read_typed(reader: Callable[[Path], pa.Table], path: Path, called: str) -> p
         return reader(path)
     except (ReadError, MisfitError):  # written for users, so they quote no cell
         raise
-    except FAULTS:
+    except FAULTS as problem:
+        if is_out_of_memory(problem):
+            raise MemoryError from None
         raise ReadError(f"read: {path.name!r} cannot be read as a {called} file.") from None
 
 
@@ -276,7 +278,9 @@ def typed_columns(path: Path, kind: str) -> pa.Table:
     """Read a Parquet or Feather file and validate all its buffers."""
     try:
         table, fits = _parquet(path) if kind == "parquet" else _feather(path)
-    except FAULTS:
+    except FAULTS as problem:
+        if is_out_of_memory(problem):
+            raise MemoryError from None
         table, fits = None, True
     if not fits:
         raise _too_large(path.name)
@@ -312,7 +316,9 @@ def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
         # Dictionary-encoded, so that the size of the text is known before it is expanded: a page of one long word may
         # stand for a million copies.
         table = pq.ParquetFile(path, read_dictionary=texts).read()
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError) as problem:
+        if is_out_of_memory(problem):
+            raise MemoryError from None
         # Some encodings cannot be read so. The file is not asked which it has: a false footer would crash Python.
         table = plain.read()
     table.validate(full=True)

@@ -214,10 +214,14 @@ def _first(series: Any) -> Any:
     """Return the Arrow values of a series directly or, for sparse ones, through numpy; None if neither works."""
     try:
         return series.to_arrow()
+    except MemoryError:
+        raise
     except UNFIT:
         pass
     try:
         return pa.array(series.to_numpy(), from_pandas=True)
+    except MemoryError:
+        raise
     except UNFIT:
         return None
 
@@ -263,6 +267,8 @@ def _cast(values: Any, kind: pa.DataType) -> Any:
     """Return the values as another type, or unchanged if one does not fit."""
     try:
         return values.cast(kind)
+    except MemoryError:
+        raise
     except pa.ArrowException:
         return values
 

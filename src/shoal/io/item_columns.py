@@ -103,6 +103,8 @@ def _as_text(values: Any, called: str) -> Any:
     if not (pa.types.is_nested(kind) or pa.types.is_floating(kind)):
         try:
             text = values.cast(pa.large_string())
+        except MemoryError:
+            raise
         except FAULTS:
             text = None
     if text is None:
@@ -194,6 +196,8 @@ def _parsed(data: bytearray, delimiter: str) -> pa.Table | None:
                 quoted_strings_can_be_null=False,
             ),
         )
+    except MemoryError:
+        raise
     except FAULTS:
         return None
     table = pa.table([pc.ascii_trim(column, characters=BLANKS) for column in table.columns], names=keys)

@@ -6,7 +6,7 @@ from typing import ParamSpec, TypeVar
 
 import pyarrow as pa
 
-from shoal.errors import DataError
+from shoal.errors import DataError, is_out_of_memory
 from shoal.model.progress import current_step
 
 Arguments = ParamSpec("Arguments")
@@ -21,6 +21,8 @@ def without_arrow_errors(function: Callable[Arguments, Result]) -> Callable[Argu
         try:
             return function(*args, **kwargs)
         except pa.ArrowException as problem:
+            if is_out_of_memory(problem):
+                raise MemoryError from None
             kind = type(problem).__name__
         raise DataError(
             f"{current_step() or 'read'}: a column has cells of a type that shoal cannot handle ({kind}). "
