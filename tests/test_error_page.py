@@ -12,6 +12,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "errors.md").read_text(encoding="ut
 N = 100
 SALARY = np.random.default_rng(1).permutation(N) * 0.5
 TABLE = pa.table({"age": np.arange(N) % 30, "salary": [*SALARY[:-1], SALARY[0]]})
+CHANGED = pa.table({"age": ["young", "old"] * 9, "ward": [1, 2] * 9})
 
 
 def header(place):
@@ -29,8 +30,10 @@ def header(place):
         lambda _: shoal.Policy.of({"columns": {"income": {"role": "keep", "importance": 2}}}),
         lambda _: shoal.Policy.of({"columns": {"ward": {"role": "keep", "hierarchy": "prefix"}}}),
         lambda _: shoal.anonymize(TABLE, k=5, budget=0),
+        lambda _: shoal.anonymize(CHANGED, policy={"columns": {"age": {"kind": "numeric"}}}, strict=True),
+        lambda _: shoal.anonymize(pa.table({"age": np.arange(5000) % 90}), method="exact"),
     ],
-    ids=["header", "constraint", "kind", "unique-kept", "importance", "hierarchy", "budget"],
+    ids=["header", "constraint", "kind", "unique-kept", "importance", "hierarchy", "budget", "strict", "rows"],
 )
 def test_every_quoted_message_is_verbatim(wrong, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

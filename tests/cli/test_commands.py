@@ -33,7 +33,7 @@ def shoal_run(*words, cwd, code=0):
 
 
 def run(*words, code=0):
-    done = CliRunner().invoke(commands.app, [str(word) for word in words])
+    done = CliRunner(env={"SHOAL_LOG": "none"}).invoke(commands.app, [str(word) for word in words])
     assert done.exit_code == code, (done.output, done.exception)
     return done.output
 
@@ -48,7 +48,7 @@ def table(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.process
 def test_demo_ends_with_a_release_and_its_verdicts(tmp_path):
-    words = [*SHOAL, "demo", "--rows", "300"]
+    words = [*SHOAL, "demo", "--rows", "300", "--log-format", "none"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("holds") == 2
@@ -293,7 +293,7 @@ def test_an_internal_error_shows_its_location_but_no_data(table, tmp_path, monke
     def broken(*_, **__):
         raise RuntimeError("the cell was SECRET-VALUE")
 
-    monkeypatch.setattr("shoal.pipeline.line.encode", broken)
+    monkeypatch.setattr("shoal.pipeline.ready.encode", broken)
     done = shoal_run("anonymize", table, "-o", "out", cwd=tmp_path, code=70)
     assert "RuntimeError" in done.err
     assert "SECRET" not in done.err + done.out
@@ -452,7 +452,7 @@ def test_a_run_can_be_repeated_from_its_private_folder(table, tmp_path):
     assert "both set the random seed" in output
     assert not (tmp_path / "three").exists()
     with pytest.raises(ReadError, match="contains no random seed"):
-        CliRunner().invoke(
+        CliRunner(env={"SHOAL_LOG": "none"}).invoke(
             commands.app,
             [str(word) for word in (*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "one")],
             catch_exceptions=False,
@@ -465,7 +465,7 @@ def test_protection_from_minimality_is_requested_and_refused_by_its_option(table
     assert "minimality, excess" in output
     assert tomllib.loads((tmp_path / "one" / "policy.toml").read_text())["protect"] == "minimality"
     with pytest.raises(PolicyError, match="set l, t, alpha, beta or delta"):
-        CliRunner().invoke(
+        CliRunner(env={"SHOAL_LOG": "none"}).invoke(
             commands.app,
             [str(word) for word in (*asked, "--protect", "minimality", "-o", tmp_path / "two")],
             catch_exceptions=False,

@@ -21,7 +21,7 @@ def place(tmp_path_factory):
 @pytest.mark.slow
 def test_figures_ranks_and_tests_are_shown(place, tmp_path):
     words = ("compare", place, "--methods", "mdav,mondrian, one_pass", "--label", "last", "--seeds", 2, "--folds", 2)
-    code, out, err = run(*words, "-k", 4, "-o", tmp_path / "out")
+    code, out, err = run(*words, "-k", 4, "-o", tmp_path / "out", "--log-format", "none")
     assert (code, err) == (0, "")
     assert "combined utility at k = 4, higher is better" in out
     assert "ward3" in out

@@ -25,7 +25,9 @@ def run(*words, code=0):
     app = typer.Typer()
     app.callback()(lambda: None)
     exploring.add_to(app)
-    done = CliRunner().invoke(app, ["explore", *(str(word) for word in words)], terminal_width=200)
+    done = CliRunner(env={"SHOAL_LOG": "none"}).invoke(
+        app, ["explore", *(str(word) for word in words)], terminal_width=200
+    )
     if code is None:
         raise done.exception
     assert done.exit_code == code, (done.output, done.exception)

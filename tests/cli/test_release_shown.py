@@ -12,7 +12,7 @@ from shoal.io.data_file import write_data
 
 
 def run(*words, code=0):
-    done = CliRunner().invoke(commands.app, [str(word) for word in words])
+    done = CliRunner(env={"SHOAL_LOG": "none"}).invoke(commands.app, [str(word) for word in words])
     assert done.exit_code == code, (done.output, done.exception)
     return done.output
 
@@ -70,7 +70,7 @@ def test_ten_findings_are_shown_by_group_and_all_on_request(table):
 @pytest.mark.slow
 def test_notes_do_not_repeat_what_the_first_lines_say(table):
     output, facts = run(*PLAIN), json.loads(run(*PLAIN, "--json"))
-    assert any("is published unchanged and has rare values" in note for note in facts["notes"])
+    assert any("is published unchanged and has rare values" in note["text"] for note in facts["notes"])
     assert "is published unchanged and has rare values" not in output
     assert "Note: Merge rare values of 'ill' into broader ones" in output
     assert "gout" not in output

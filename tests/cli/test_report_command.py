@@ -35,7 +35,7 @@ def made(tmp_path_factory):
 
 
 def run(program, *words, code=0):
-    done = CliRunner().invoke(program, ["report", *map(str, words)])
+    done = CliRunner(env={"SHOAL_LOG": "none"}).invoke(program, ["report", *map(str, words)])
     assert done.exit_code == code, (done.output, done.exception)
     return done.output
 
@@ -63,7 +63,9 @@ def test_the_holders_report_needs_the_table_and_the_private_folder(program, made
     )
     assert "Confidential" in output
     assert "Columns before and after" in out.read_text()
-    done = CliRunner().invoke(program, ["report", str(made / "people.csv"), str(made / "release")])
+    done = CliRunner(env={"SHOAL_LOG": "none"}).invoke(
+        program, ["report", str(made / "people.csv"), str(made / "release")]
+    )
     assert "private" in str(done.exception)
 
 

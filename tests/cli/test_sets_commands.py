@@ -11,7 +11,7 @@ from shoal.cli import app as commands
 
 
 def run(*words, code=0):
-    done = CliRunner().invoke(commands.app, ["sets", *(str(word) for word in words)])
+    done = CliRunner(env={"SHOAL_LOG": "none"}).invoke(commands.app, ["sets", *(str(word) for word in words)])
     assert done.exit_code == code, (done.output, done.exception)
     return done.output
 
@@ -69,7 +69,9 @@ def test_an_earlier_release_is_replaced_but_no_other_folder(baskets, tmp_path):
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "letter.txt").write_text("mine")
-    done = CliRunner().invoke(commands.app, ["sets", "anonymize", str(baskets), "-o", str(foreign)])
+    done = CliRunner(env={"SHOAL_LOG": "none"}).invoke(
+        commands.app, ["sets", "anonymize", str(baskets), "-o", str(foreign)]
+    )
     assert "holds other files" in str(done.exception)
     assert (foreign / "letter.txt").read_text() == "mine"
 

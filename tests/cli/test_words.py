@@ -102,7 +102,14 @@ def test_sentences_are_dim_and_whole_on_a_terminal():
 
 
 @pytest.mark.process
-def test_sentences_are_not_printed_elsewhere():
+def test_sentences_are_lines_elsewhere_and_a_terminal_can_have_lines_too():
     words = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout + done.stderr == ""
+    assert done.stdout == ""
+    assert "\x1b[31m" not in done.stderr
+    first, second = done.stderr.splitlines()
+    assert first.endswith("cluster")
+    assert " cluster    auto: anneal, about 6 s and more" in second
+    _, shown = on_a_terminal(SCRIPT.replace("show.progress()", "show.progress(show.LogFormat.PLAIN)"))
+    assert shown.splitlines()[0].endswith("cluster")
+    assert "\x1b" not in shown

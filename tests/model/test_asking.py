@@ -33,7 +33,7 @@ def test_every_flag_exists_on_the_command_line():
 
 def test_every_keyword_exists_in_a_python_function():
     functions = (Policy.of, case_of, shoal.attack, report, shoal.verify, shoal.measure, shoal.explore)
-    functions = (*functions, shoal.sets.anonymize, Release.save)
+    functions = (*functions, shoal.sets.anonymize, shoal.anonymize, Release.save)
     known = {name for function in functions for name in signature(function).parameters}
     assert set(FLAGS) <= known
 

@@ -58,7 +58,8 @@ def names(folder):
         (WriteError("report: a picture cannot be drawn."), "report: a picture cannot be drawn."),
         (MemoryError("CANARY"), "there is not enough memory"),
         (RuntimeError("CANARY"), "an internal error of shoal (RuntimeError, test_missing_pages.py line "),
-        (OSError(12, "CANARY"), "an internal error of shoal (OSError, "),
+        (OSError(12, "CANARY"), "there is not enough memory"),
+        (OSError(28, "CANARY"), "an internal error of shoal (OSError, "),
     ],
     ids=lambda one: type(one).__name__,
 )

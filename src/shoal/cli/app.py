@@ -4,13 +4,24 @@ import json as json_
 import signal
 import sys
 import warnings
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Unpack
 
 import typer
 
-from shoal.cli import comparing, exploring, judging, listing, reporting, sets, show, show_release, warming
+from shoal.cli import (
+    comparing,
+    exploring,
+    judging,
+    listing,
+    policies,
+    reporting,
+    sets,
+    show,
+    show_plan,
+    show_release,
+    warming,
+)
 from shoal.cli.options import (
     All,
     Constraints,
@@ -18,13 +29,16 @@ from shoal.cli.options import (
     Header,
     Json,
     K,
+    Log,
     MakingOptions,
+    Names,
     PolicyFile,
     Roles,
     given_options,
     with_shared_options,
 )
-from shoal.errors import LeftOut, ShoalError, Stopped, place_of
+from shoal.cli.streams import OutputClosed, discard_output, guard_streams
+from shoal.errors import LeftOut, ShoalError, Stopped, is_out_of_memory, place_of
 from shoal.model.asking import on_command_line
 
 app = typer.Typer(
@@ -39,6 +53,8 @@ app = typer.Typer(
 
 WHOLE = "A release folder is either complete or absent."
 USAGE_ERROR: Any = typer.BadParameter.__base__  # of every unknown, missing or invalid option and argument
+CLICK_ERROR: Any = USAGE_ERROR.__base__
+PIPE = 13  # the number of SIGPIPE, which not every system has
 
 
 def _version(wanted: bool) -> None:
@@ -66,6 +82,7 @@ def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write to.")] = Path("shoal-demo"),
     rows: Annotated[int, typer.Option(min=20, max=1_000_000, help="Number of rows of the synthetic table.")] = 5000,
     every: All = False,
+    log_format: Log = None,
     json: Json = False,
 ) -> None:
     """Generate a synthetic hospital table, anonymize it and verify the release: `shoal demo`."""
@@ -75,7 +92,7 @@ def demo(
 
     check_demo(output)
     table = sample(rows)
-    with show.progress():
+    with show.progress(log_format):
         # A synthetic table needs no secret seed; a fixed one gives the figures shown in the docs.
         release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0)
         release.save(output / "release", private=output / "private", format="csv")
@@ -93,6 +110,7 @@ def init(
     k: K = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     header: Header = None,
+    log_format: Log = None,
     json: Json = False,
 ) -> None:
     """Propose a policy for a table, with a reason for each column: `shoal init patients.csv -o policy.toml`."""
@@ -101,7 +119,7 @@ def init(
     from shoal.pipeline.line import profile
 
     asked = Policy.of(k=k).constraints.k
-    with show.progress():
+    with show.progress(log_format):
         facts = profile(file, header=header)
     write_policy(propose(facts, asked, header=header), output, force=force)
     show.proposal(facts, output, json=json)
@@ -115,12 +133,13 @@ def profile(
         typer.Option("--policy", "-p", metavar="FILE", help="A policy file: show its roles, and count by them."),
     ] = None,
     header: Header = None,
+    log_format: Log = None,
     json: Json = False,
 ) -> None:
     """Describe each column and how unique the rows are: `shoal profile patients.csv`."""
     from shoal.pipeline.line import profile as look
 
-    with show.progress():
+    with show.progress(log_format):
         facts = look(file, policy=policy, header=header)
     show.profile(facts, json=json)
 
@@ -130,16 +149,32 @@ def profile(
 def anonymize(
     file: File,
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "-o",
             "--output",
             metavar="FOLDER",
-            help="The release folder; an earlier release is replaced.",
+            help="The release folder; an earlier release is replaced. Required, except with --dry-run.",
             show_default=False,
         ),
-    ],
+    ] = None,
     policy: PolicyFile = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check policy and table, print method and expected cost, write nothing.")
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Refuse columns that the policy does not name, or of another kind, and dropped identifiers.",
+        ),
+    ] = False,
+    strict_note: Annotated[
+        Names,
+        typer.Option(
+            "--strict-note", metavar="KIND", help="Refuse a release with a note of this kind. Repeat for more."
+        ),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Number of threads. [default: all cores]")
     ] = None,
@@ -166,17 +201,28 @@ def anonymize(
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html to both folders.")] = True,
     every: All = False,
+    log_format: Log = None,
     json: Json = False,
     **options: Unpack[MakingOptions],
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
     from shoal.pipeline.line import anonymize as run
+    from shoal.pipeline.plan import plan_of
     from shoal.pipeline.write import check_places
 
+    if output is None and not dry_run:
+        raise USAGE_ERROR("Missing option '-o' / '--output', the release folder. Only --dry-run needs none.")
     given = given_options(**options)
-    check_places(output, private, format, csv_style)
-    with show.progress():
-        release = run(file, policy=policy, threads=threads, budget=budget, **given)
+    given |= {"policy": policy, "threads": threads, "budget": budget, "strict": strict, "strict_notes": strict_note}
+    if output is not None:
+        check_places(output, private, format, csv_style)
+    if dry_run or output is None:
+        with show.progress(log_format):
+            found = plan_of(file, **given)
+        show_plan.plan(found, json=json)
+        return
+    with show.progress(log_format):
+        release = run(file, **given)
         release.save(output, private=private, format=format, csv_style=csv_style, report=report)
     show_release.table_release(release, file, output, private, json=json, every=every)
 
@@ -201,6 +247,7 @@ def verify(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Render the report of a folder again, and compare it.")
     ] = True,
+    log_format: Log = None,
     json: Json = False,
     **options: Unpack[CheckOptions],
 ) -> None:
@@ -215,24 +262,13 @@ def verify(
         raise typer.BadParameter(
             "A release folder contains its own policy. Give no options, or verify the data file inside it."
         )
-    with show.progress():
+    with show.progress(log_format):
         checked = check(path, parse=parse, report=report, **given)
     show.checked(checked, json=json)
     raise typer.Exit(0 if checked.holds else 1)
 
 
-@app.command()
-def schema(
-    json: Annotated[  # noqa: ARG001 - the output is JSON either way
-        bool, typer.Option("--json", help="Accepted for uniformity: the output is always JSON.")
-    ] = False,
-) -> None:
-    """Print the JSON schema of policy files: `shoal schema > policy.schema.json`."""
-    from shoal.model.policy import Policy
-
-    show.plain(json_.dumps(Policy.model_json_schema(), indent=2))
-
-
+policies.add_to(app)
 listing.add_to(app)
 warming.add_to(app)
 reporting.add_to(app)
@@ -244,35 +280,62 @@ sets.add_to(app)
 
 def main() -> None:
     """Run a command; errors end in one sentence and an exit code, never in a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    guard_streams()
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
+    try:
+        _run()
+    except OutputClosed:
+        discard_output()
+        sys.exit(128 + PIPE)
+
+
+def _run() -> None:
+    """Run the command, and print its error if there is one."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", LeftOut)
             warnings.showwarning = _warn
-            sys.exit(app(standalone_mode="--json" not in sys.argv))  # else typer prints usage errors itself, as text
-    except USAGE_ERROR as problem:
-        _fail("UsageError", problem.format_message(), problem.exit_code)
+            code = app(standalone_mode=False)  # else typer prints usage errors itself, as text
+        sys.stdout.flush()
+        sys.exit(code)
+    except Stopped as end:
+        _fail("Stopped", f"stopped. {WHOLE}", int(end.code or 0), said=True)
+    except CLICK_ERROR as problem:
+        if not _wants_json() and problem.format_message():  # empty where help was shown, as no command was given
+            problem.show()
+        _fail("UsageError", problem.format_message(), problem.exit_code, said=not _wants_json())
     except ShoalError as problem:
         _fail(type(problem).__name__, str(problem), problem.exit_code)
-    except MemoryError:
-        _fail("MemoryError", f"not enough memory for this table. {WHOLE}", 3)
-    except OSError as problem:
-        _fail("OSError", f"the output cannot be printed or a file cannot be read ({problem.strerror}). {WHOLE}", 2)
+    except OutputClosed:
+        raise
     except Exception as problem:  # noqa: BLE001 - a library's message might quote a cell, so only the place is shown
+        if is_out_of_memory(problem):
+            _fail("MemoryError", f"not enough memory for this table. {WHOLE}", 3)
+        if isinstance(problem, OSError):
+            discard_output()
+            reason = problem.strerror or place_of(problem)
+            _fail("OSError", f"the output cannot be printed or a file cannot be read ({reason}). {WHOLE}", 2)
         message = f"internal error ({place_of(problem)}). {WHOLE} Please report it."
         _fail(type(problem).__name__, message, 70)
 
 
-def _fail(kind: str, message: str, code: int) -> NoReturn:
-    """Print the error on stderr and, with --json, on stdout as well; then exit."""
-    show.error(message)
-    if "--json" in sys.argv:
-        show.plain(json_.dumps({"error": {"kind": kind, "message": message, "exit": code}}, ensure_ascii=False))
+def _fail(kind: str, message: str, code: int, *, said: bool = False) -> NoReturn:
+    """Print the error on stderr, unless it was `said`, and, with --json, on stdout as well; then exit."""
+    if not said:
+        show.error(message)
+    if _wants_json():
+        try:
+            show.plain(json_.dumps({"error": {"kind": kind, "message": message, "exit": code}}, ensure_ascii=False))
+            sys.stdout.flush()
+        except OSError:
+            discard_output()
     sys.exit(code)
+
+
+def _wants_json() -> bool:
+    """Return whether JSON was asked for, also by words that are not understood."""
+    return any(word == "--json" or word.startswith("--json=") for word in sys.argv)
 
 
 def _warn(

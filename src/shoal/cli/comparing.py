@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import drawing, show
-from shoal.cli.options import Header, Identifier, Json, K, Sensitive
+from shoal.cli.options import Header, Identifier, Json, K, Log, Sensitive
 
 if TYPE_CHECKING:
     from shoal.exploration.comparison import Measured, MethodComparison
@@ -45,6 +45,7 @@ def compare(
         Path | None, typer.Option("-o", "--output", help="A folder for the page, the figures and the diagram.")
     ] = None,
     header: Header = None,
+    log_format: Log = None,
     json: Json = False,
 ) -> None:
     """Compare methods over data sets: `shoal compare tables/ --methods mdav,k_tca,kde --label last -o compared`."""
@@ -55,7 +56,7 @@ def compare(
     if output is not None:
         check_outside(output)
         check_target(output, owned_files())
-    with show.progress():
+    with show.progress(log_format):
         found = run(
             sources,
             methods=_words(methods),

@@ -17,6 +17,7 @@ from shoal.cli.options import (
     Header,
     Json,
     Label,
+    Log,
     Names,
     PolicyFile,
     Roles,
@@ -90,6 +91,7 @@ def explore(
     longest: Annotated[float, typer.Option(help="Maximum estimated seconds of a single run.")] = 60.0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Maximum number of processes. [default: all cores]")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the estimated cost and stop.")] = False,
+    log_format: Log = None,
     json: Json = False,
     **options: Unpack[TableOptions],
 ) -> None:
@@ -98,7 +100,7 @@ def explore(
 
     if output is None and not dry_run:
         raise typer.BadParameter("Give a private folder with -o, or use --dry-run.")
-    with _kept(output), show.progress():
+    with _kept(output), show.progress(log_format):
         found = run(
             file,
             policy=policy,

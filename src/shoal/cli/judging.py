@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack, cast
 import typer
 
 from shoal.cli import show
-from shoal.cli.options import File, Header, Json, Names, PolicyFile, Roles, given_options, with_shared_options
+from shoal.cli.options import File, Header, Json, Log, Names, PolicyFile, Roles, given_options, with_shared_options
 
 if TYPE_CHECKING:
     from shoal.model.options import Known
@@ -49,6 +49,7 @@ def measure(
         ),
     ] = None,
     fraction: Annotated[float | None, typer.Option(help="The share of the population that is in the release.")] = None,
+    log_format: Log = None,
     json: Json = False,
     **options: Unpack[PairOptions],
 ) -> None:
@@ -56,7 +57,7 @@ def measure(
     from shoal.pipeline.judging import measure as run
 
     given = given_options(population=population, fraction=fraction, **options)
-    with show.progress():
+    with show.progress(log_format):
         found = run(original, release, only=only or (), **given)
     show.findings(found, json=json)
 
@@ -73,6 +74,7 @@ def attack(
     other: Annotated[
         Path | None, typer.Option(help="Another release of the same people, with rows in the order of the original.")
     ] = None,
+    log_format: Log = None,
     json: Json = False,
     **options: Unpack[PairOptions],
 ) -> None:
@@ -80,6 +82,6 @@ def attack(
     from shoal.pipeline.judging import attack as run
 
     given = given_options(other=other, **options)
-    with show.progress():
+    with show.progress(log_format):
         found = run(original, release, profile=cast("Known", profile), budget=budget, only=only or (), **given)
     show.attacks(found, json=json)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypedDict, get_args, get_type_hints
 
 import typer
 
+from shoal.cli.log import LogFormat
 from shoal.cli.words import constraints, hierarchies, parameters
 
 Command = Callable[..., None]
@@ -22,6 +23,15 @@ PRIVACY, ROLES, METHOD, FORM, RUN = "Privacy", "Column roles", "Method", "Input 
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 All = Annotated[bool, typer.Option("--all", help="Show all findings, not only the ten most telling ones.")]
+Log = Annotated[
+    LogFormat | None,
+    typer.Option(
+        "--log-format",
+        envvar="SHOAL_LOG",
+        help="Progress lines on stderr. [default: a progress bar on a terminal, else plain]",
+        show_default=False,
+    ),
+]
 Header = Annotated[
     bool | None,
     typer.Option(

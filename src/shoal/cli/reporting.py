@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import show
-from shoal.cli.options import Json
+from shoal.cli.options import Json, Log
 
 Paths = Annotated[
     list[Path],
@@ -58,6 +58,7 @@ def report(
     control: Control = None,
     output: Output = None,
     format: Format = None,  # noqa: A002
+    log_format: Log = None,
     json: Json = False,
 ) -> None:
     """Write the report of a release: `shoal report release`, `shoal report patients.csv release --private private`."""
@@ -79,7 +80,7 @@ def report(
     if control is not None and not attacks:
         raise typer.BadParameter("--control is for attacks. Give --attacks and the original table as well.")
     place = output or Path(f"{'report' if original is None else 'confidential-report'}.{format}")
-    with show.progress():
+    with show.progress(log_format):
         if holds_sets(folder):
             if original is not None:
                 raise typer.BadParameter("This is a release of sets: use `shoal sets report ORIGINAL RELEASE -o FILE`.")

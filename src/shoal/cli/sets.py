@@ -6,7 +6,7 @@ from typing import Annotated, TypedDict, Unpack
 import typer
 
 from shoal.cli import show, show_release, show_sets
-from shoal.cli.options import All, Json, Seed, SeedFrom, given_options, with_shared_options
+from shoal.cli.options import All, Json, Log, Seed, SeedFrom, given_options, with_shared_options
 from shoal.cli.reporting import ending
 
 sets = typer.Typer(
@@ -79,6 +79,7 @@ def anonymize(
     ] = None,
     format: Annotated[str, typer.Option(help="File format: parquet, or json for small data.")] = "parquet",  # noqa: A002
     every: All = False,
+    log_format: Log = None,
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
@@ -100,7 +101,7 @@ def anonymize(
         seed_from=seed_from,
         **reading,
     )
-    with show.progress():
+    with show.progress(log_format):
         release = run(file, **options)
         release.save(output, private=private, format=format)
     how = [word for name, given in reading.items() if given is not None for word in (f"--{name}", str(given))]
@@ -116,13 +117,14 @@ def verify(
         Path | None, typer.Option(help="The original records, to compare with; needs --private.")
     ] = None,
     private: Annotated[Path | None, typer.Option(help="The private folder written with the release.")] = None,
+    log_format: Log = None,
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
     """Check every claim of a release folder of sets: `shoal sets verify release`."""
     from shoal.pipeline.set_folders import verify as run
 
-    with show.progress():
+    with show.progress(log_format):
         checked = run(folder, original=original, private=private, **given_options(**reading))
     show.checked(checked, json=json)
     raise typer.Exit(0 if checked.holds else 1)
@@ -138,12 +140,13 @@ def reassociate(
     ] = "omit",
     nonempty: Annotated[bool, typer.Option("--nonempty", help="Leave no record empty where possible.")] = False,
     seed: Seed = None,
+    log_format: Log = None,
     json: Json = False,
 ) -> None:
     """Draw plain records from the chunks of a release: `shoal sets reassociate release -o neighbour.dat`."""
     from shoal.pipeline.set_folders import reassociate as run
 
-    with show.progress():
+    with show.progress(log_format):
         facts = run(folder, output, neighbour=neighbour, terms=terms, nonempty=nonempty, seed=seed)  # type: ignore[arg-type]
     show_sets.facts(facts, json=json)
 
@@ -159,13 +162,14 @@ def distance(
         bool, typer.Option("--exact", help="Compute the exact distance even if it takes very long.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the baselines.")] = 0,
+    log_format: Log = None,
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
     """Measure the tree edit distance between two data sets: `shoal sets distance baskets.dat neighbour.dat`."""
     from shoal.pipeline.set_folders import distance as run
 
-    with show.progress():
+    with show.progress(log_format):
         facts = run(original, release, exact=exact, seed=seed, **given_options(**reading))
     show_sets.facts(facts, json=json)
 
@@ -179,13 +183,14 @@ def mine(
     ] = 0.001,
     confidence: Annotated[float, typer.Option(min=0, max=1, help="Minimum confidence of a rule.")] = 0.8,
     most: Annotated[int, typer.Option(min=1, help="Number of itemsets and rules shown.")] = 50,
+    log_format: Log = None,
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
     """Mine frequent itemsets and association rules: `shoal sets mine baskets.dat --support 0.01`."""
     from shoal.pipeline.set_folders import mine as run
 
-    with show.progress():
+    with show.progress(log_format):
         found = run(file, support=support, confidence=confidence, most=most, **given_options(**reading))
     show_sets.mined(found, json=json)
 
@@ -202,6 +207,7 @@ def report(
         Path | None, typer.Option("-o", "--output", help="The file to write: .html, .md or .json.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    log_format: Log = None,
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
@@ -211,7 +217,7 @@ def report(
     from shoal.pipeline.set_report import set_page
 
     format = ending(output)  # noqa: A001
-    with show.progress():
+    with show.progress(log_format):
         facts = run(original, folder, top=top, draws=draws, distance=distance, seed=seed, **given_options(**reading))
         if output is not None:
             write_report(set_page(folder, facts), output, format)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.drawing import as_json, console, figure, mark, plain, printable, row, say, table_of
+from shoal.cli.log import LogFormat, logged
 from shoal.model.progress import listening
 
 if TYPE_CHECKING:
@@ -35,10 +36,11 @@ __all__ = [
 
 
 @contextmanager
-def progress() -> Iterator[None]:
-    """Show the current step and its progress on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield
+def progress(log_format: LogFormat | None = None) -> Iterator[None]:
+    """Show the current step and its progress on stderr: as a bar on a terminal, else, or if asked, as lines."""
+    if log_format is not None or not sys.stderr.isatty():
+        with logged(log_format or LogFormat.PLAIN):
+            yield
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import show
-from shoal.cli.options import Json
+from shoal.cli.options import Json, Log
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,6 +23,7 @@ def warmup(
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes. [default: all cores]")] = None,
+    log_format: Log = None,
     json: Json = False,
 ) -> None:
     """Compile methods ahead of their first use: `shoal warmup`, `shoal warmup mdav k_tca`, `shoal warmup all`.
@@ -31,7 +32,7 @@ def warmup(
     """
     from shoal.exploration.warmup import warmup as run
 
-    with show.progress():
+    with show.progress(log_format):
         ready = run(methods or (), jobs=jobs)
     if json:
         show.as_json({"ready": list(ready)})

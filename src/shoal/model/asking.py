@@ -50,11 +50,13 @@ FLAGS = {
     "seed": "--seed",
     "seeds": "--seeds",
     "sensitive": "--sensitive",
+    "strict": "--strict",
+    "strict_notes": "--strict-note",
     "t": "-t",
     "weight": "--weight",
 }
 PLACEHOLDERS = ("COLUMN", "FILE", "FOLDER")
-LISTS = ("accept", "identifiers", "items", "keep", "only", "quasi", "sensitive")
+LISTS = ("accept", "identifiers", "items", "keep", "only", "quasi", "sensitive", "strict_notes")
 
 _flags = ContextVar("flags", default=False)  # whether errors name flags
 

@@ -62,9 +62,13 @@ def part(number: int, parts: int) -> Iterator[None]:
 
 @contextmanager
 def silently() -> Iterator[None]:
-    """Ignore the ticks inside this block, a small part of a longer task."""
+    """Ignore the ticks inside this block, a small part of a longer task, which continues its own step afterwards."""
+    before = _step.get()
     with listening(lambda _step, _done, _total: None):
-        yield
+        try:
+            yield
+        finally:
+            _step.set(before)
 
 
 def step(name: str) -> None:

@@ -54,6 +54,7 @@ class Making:
     answerer: Callable[..., Any]  # returns the lines that a notebook shows first
     plotter: Callable[..., Any]  # called by `plot`
     source: Any = None  # the argument of `anonymize`
+    refused: frozenset[str] = frozenset()  # kinds of notes that `save` refuses as well
     case: Any = None  # the pair of table and release that was measured
     csv: CsvStyle = STANDARD  # of the input
 

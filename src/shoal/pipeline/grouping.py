@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.catalogue import methods
+from shoal.catalogue import MethodCard, methods
 from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError, failed
+from shoal.model.asking import option
 from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
@@ -73,13 +74,10 @@ def cluster(
 
     The policy must list every column. `label` is the class of each row, if the policy names a label.
     """
-    card = methods.load(policy.method.name)
-    if card.data == "mixed" and policy.method.refine != "none":
-        raise PolicyError(f"policy: method.refine is for methods on numbers. Set the effort of {card.name} instead.")
-    given = card.check({"k": policy.constraints.k, **policy.method.parameters})
+    card, given = check_method(policy, len(encoded.X))
     run: dict[str, Any] = {"seed": policy.start, "threads": threads, "weights": encoded.weights}
     if "limits" in card.uses:
-        run["limits"] = _limits(policy, sensitive)
+        run["limits"] = limits_of(policy, sensitive)
     run["view_of"], run["label"] = encoded.view_of, label
     seen = encoded.X if encoded.columns is None else encoded.columns
     passed = {name: run[name] for name in card.uses}
@@ -103,6 +101,24 @@ def read_only(given: Any) -> Any:
         seen.setflags(write=False)
         return seen
     return type(given)(*map(read_only, given)) if isinstance(given, tuple) else given
+
+
+def check_method(policy: Policy, n: int) -> tuple[MethodCard, dict[str, Any]]:
+    """Return the card and all parameters of the policy's method, or refuse what it cannot do for n rows."""
+    card = methods.load(policy.method.name)
+    if card.data == "mixed" and policy.method.refine != "none":
+        raise PolicyError(f"policy: method.refine is for methods on numbers. Set the effort of {card.name} instead.")
+    if card.most_rows is not None and n > card.most_rows:
+        raise MethodError(
+            f"{card.name}: accepts at most {card.most_rows:,} rows; the table has {n:,}. Choose another method."
+        )
+    # A plug-in may do without a label; the built-in methods that use it learn from it.
+    if "label" in card.uses and card.name in methods.built_in and policy.label is None:
+        raise MethodError(
+            f"{card.name}: there are no labels to learn from. Name the label column ({option('label', 'COLUMN')}), or "
+            "choose another method."
+        )
+    return card, card.check({"k": policy.constraints.k, **policy.method.parameters})
 
 
 def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]) -> Partition:
@@ -141,7 +157,7 @@ def refine(
     from shoal.cluster.search.effort import search
     from shoal.cluster.search.sizes import capped
 
-    k, limits = policy.constraints.k, _limits(policy, sensitive)
+    k, limits = policy.constraints.k, limits_of(policy, sensitive)
     X = matrix(encoded.X, k, "refine")
     asked = limits if limits is not None and limits.binding else None
     # Without limits, cutting a group of 2k rows or more never raises SSE.
@@ -157,7 +173,7 @@ def refine(
     return partition if np.array_equal(met.labels, partition.labels) else met
 
 
-def _limits(policy: Policy, sensitive: Mapping[str, Values]) -> "Limits | None":
+def limits_of(policy: Policy, sensitive: Mapping[str, Values]) -> "Limits | None":
     """Return the constraints on sensitive values; imported late, since it loads compiled loops."""
     from shoal.cluster.search.limits import Limits
 

@@ -1,6 +1,6 @@
 """The pipeline: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -14,7 +14,6 @@ from shoal.catalogue.measure_card import taken
 from shoal.catalogue.sections import parameters_of
 from shoal.certify.check import VerificationReport, check_data, check_folder
 from shoal.certify.released import is_text
-from shoal.enforce import check_feasible
 from shoal.errors import PolicyError, ReadError
 from shoal.io.bundle import settle
 from shoal.io.files import read
@@ -27,8 +26,8 @@ from shoal.model.notes import as_note, by_importance
 from shoal.model.options import PolicyOptions, TableOptions, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy, PolicySource
-from shoal.model.progress import announce, cut_short, step
 from shoal.model.progress import budget as within
+from shoal.model.progress import cut_short, step
 from shoal.model.release import Making, Release
 from shoal.model.sentences import for_page
 from shoal.model.set_release import SetRelease
@@ -37,24 +36,23 @@ from shoal.pipeline.answering import answer_of
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.displays import plot_of, report_of
 from shoal.pipeline.grouping import make_groups, merged
-from shoal.pipeline.hierarchies import given_trees, with_values
+from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.items import exchange_items, grouped
 from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, respelt, unusual, warnings
+from shoal.pipeline.ready import make_ready
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import redrawn
+from shoal.pipeline.strictness import Strictness
 from shoal.pipeline.unused_memory import return_unused_memory
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
-from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.declared import profile_declared
-from shoal.prepare.encode import Encoded, encode
+from shoal.prepare.encode import Encoded
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
-from shoal.privacy.attacks.unchanged import refuse_unique_kept
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.judge import judge
-from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded
 from shoal.utility.labels import columns_that_decide_label
 from shoal.utility.plane import plane_of_some
@@ -70,6 +68,8 @@ def anonymize(
     policy: PolicySource = None,
     threads: int | None = None,
     budget: float | None = None,
+    strict: bool = False,
+    strict_notes: str | Iterable[str] | None = None,
     **options: Unpack[PolicyOptions],
 ) -> Release:
     """Anonymize a table, so that every row shares its published quasi-identifiers with at least k - 1 others.
@@ -86,6 +86,11 @@ def anonymize(
     budget : float, optional
         Seconds after which a search stops with the best result so far. Only then may another run give different
         groups; a note says so.
+    strict : bool
+        Whether to refuse a table that differs from the policy: a column that the policy does not name, one of another
+        kind than it states, or one dropped because it looks like a direct identifier.
+    strict_notes : iterable of str, optional
+        Kinds of notes that are refused, such as "minimality"; there is no release if one occurs.
     k : int, optional
         Minimum number of rows that share their published quasi-identifiers; 5 by default.
     l : float, optional
@@ -151,29 +156,16 @@ def anonymize(
     [35, 35, 35, 61, 61, 61]
     """
     wanted = Policy.of(policy, **options).seeded()
+    strictness = Strictness.of(strict, strict_notes)
     seconds = None if budget is None else in_seconds(budget, "anonymize")
     workers = thread_count(threads, "anonymize")
     with within(seconds):
-        return _run(source, wanted, workers, seconds)
+        return _run(source, wanted, workers, seconds, strictness)
 
 
-def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Release:
+def _run(source: Any, wanted: Policy, threads: int, seconds: float | None, strictness: Strictness) -> Release:
     """Run the pipeline from reading to measuring."""
-    step("read")
-    table = read_for(source, wanted)
-    step("profile")
-    named, notes = complete(wanted, table, profile_table(table))
-    chosen, notes = (notes[:1], notes[1:]) if named.method.name != wanted.method.name else ((), notes)
-    for note in chosen:
-        announce(note)
-    step("encode")
-    arranged, trees = arrange(table, named), given_trees(named)
-    refuse_unique_kept(arranged.data, named)
-    named = with_values(named, arranged, trees)
-    encoded = encode(arranged, named, trees, mixed=methods.declared(named.method.name, "data") == "mixed")
-    sensitive = sensitive_columns(arranged.data, named)
-    check_feasible(arranged.n, named.constraints, sensitive)
-    label = None if named.label is None else read_column(arranged.column(named.label)).codes
+    table, named, notes, chosen, arranged, trees, encoded, sensitive, label = make_ready(source, wanted, strictness)
     made = make_groups(encoded, grouped(named, arranged.n), sensitive, threads, label)
     found, partition = made.found, made.partition
     notes = (*notes, *merged(found, made.enforced, named))
@@ -210,10 +202,11 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     )
     every = (*warnings(recoded, named, findings, release._making.case), *inference, *of_columns, *last)
     all_notes = by_importance(note.suppressed(n, k) for note in every)
+    strictness.check_notes(all_notes)
     return_unused_memory()
     step("")
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
-    making = replace(release._making, sketches=sketches)
+    making = replace(release._making, sketches=sketches, refused=strictness.notes)
     return replace(release, findings=findings, notes=all_notes, _making=making)
 
 
@@ -285,6 +278,7 @@ def verify(
             raise PolicyError(
                 "verify: a release folder contains its own policy. Give no options, or verify the data file inside it."
             )
+        step("verify")
         return check_folder(source, _page if report else None, redrawn)
     step("read")
     wanted = Policy.of(policy, **options)

@@ -36,12 +36,14 @@ from shoal.model.findings import Verdict
 from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
+from shoal.model.progress import step
 from shoal.model.release import Release
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table
 from shoal.pipeline.items import spelt
 from shoal.pipeline.private import HELD, write_private
 from shoal.pipeline.set_neighbours import redrawn
+from shoal.pipeline.strictness import Strictness
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.measures.covering import uncovered
 from shoal.reports.figures import pictures
@@ -69,6 +71,7 @@ def write(
     check_places(folder, private, chosen, csv_style)
     style = _style(release, chosen, csv_style)
     policy = release.policy.model_copy(update={"csv": None if style == STANDARD else style})
+    step("write")
 
     def fill(made: Path) -> str:
         return _publish(release, made, chosen, policy, missing, report=report)
@@ -105,8 +108,10 @@ def write(
         }
         write_private(hidden, ("input_row", "released_row"), place.tolist(), facts)
 
-    _write_checked(Place(folder, _released()), private, fill, hold)
+    strictness = Strictness(notes=release._making.refused)
+    _write_checked(Place(folder, _released()), private, fill, hold, lambda: strictness.check_notes(missing))
     release._note_missing(tuple(missing))
+    step("")
     return Path(folder)
 
 
@@ -119,6 +124,7 @@ def write_sets(
 ) -> Path:
     """Write a release of sets and, if asked, the holder's folder; see `SetRelease.save`."""
     check_places(folder, private, sets=True)
+    step("write")
 
     def fill(made: Path) -> str:
         names = write_disassociated(release.published, made, format)  # type: ignore[arg-type]
@@ -134,19 +140,26 @@ def write_sets(
         write_private(hidden, ("input_record", "cluster"), release.cluster_of.tolist(), facts)
 
     _write_checked(Place(folder, SETS_RELEASED), private, fill, hold)
+    step("")
     return Path(folder)
 
 
 def _write_checked(
-    place: Place, private: str | Path | None, fill: Callable[[Path], str], hold: Callable[[Path, Path], None]
+    place: Place,
+    private: str | Path | None,
+    fill: Callable[[Path], str],
+    hold: Callable[[Path, Path], None],
+    accept: Callable[[], None] = lambda: None,
 ) -> None:
     """Write drafts, which move into place together if the written files confirm every claim.
 
-    `fill` writes the release into a draft and returns its report; `hold` writes the holder's folder, given both drafts.
+    `fill` writes the release into a draft and returns its report; `hold` writes the holder's folder, given both drafts;
+    `accept` may refuse the result.
     """
     held = [] if private is None else [Place(private, HELD, private=True)]
     with drafts(*held, place) as (*hidden, made):
         page = fill(made)
+        step("verify")
         # The claims were counted in memory; here they are counted again, from the bytes. The page is fresh.
         checked = check_folder(made, lambda *_: page, redrawn)
         if not checked.holds:
@@ -156,6 +169,7 @@ def _write_checked(
             )
         for one in hidden:
             hold(made, one)
+        accept()
 
 
 def _of_plug_in(made: Path) -> str:
@@ -276,6 +290,7 @@ def _publish(
 
 def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: list[Note]) -> dict[str, str]:
     """Write pages or pictures and return them; if that fails, add to `missing` instead of losing the release."""
+    step("report")
     try:
         texts = draw()
     except (DataError, PolicyError, ReadError):

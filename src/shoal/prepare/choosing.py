@@ -48,13 +48,24 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
         name, why = "gower", "the table has nominal columns"
     else:
         return method, ""
-    effort = str(method.parameters.get("effort", "quick"))
-    size, asked = max(1.0, len(quasi) / 8), policy.constraints
-    longer = 1 if asked.l is None and asked.t is None else LIMITED
-    seconds, megabytes = n * SECONDS.get(effort, 0.0) * size * longer, 100 + n * BYTES * size / 1e6
+    effort = _effort(method)
+    seconds, megabytes = mixed_cost(policy, len(quasi), n)
     cost = f"about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
     note = f"auto: chose {name}, effort {effort}, because {why}; expected cost: {cost}"
     return method.model_copy(update={"name": name}), note
+
+
+def mixed_cost(policy: Policy, columns: int, n: int) -> tuple[float, float]:
+    """Return the approximate seconds and megabytes of a method on this many mixed columns and n rows."""
+    size, asked = max(1.0, columns / 8), policy.constraints
+    longer = 1 if asked.l is None and asked.t is None else LIMITED
+    seconds = n * SECONDS.get(_effort(policy.method), 0.0) * size * longer
+    return max(1.0, seconds), 100 + n * BYTES * size / 1e6
+
+
+def _effort(method: Method) -> str:
+    """Return the effort of the method."""
+    return str(method.parameters.get("effort", "quick"))
 
 
 def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:
