@@ -113,7 +113,7 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
             raise MethodError(case.faults[self.name])
         if self.name not in case.taken:
             found = tuple(self.function(case))
-            if self.of_plug_in:
+            if not self.built_in:
                 for one in found:
                     if wrong := self.misnamed(one, case):
                         raise MethodError(f"measure {self.name!r}: {wrong}.")
@@ -121,11 +121,6 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
             case.taken[self.name] = found
         held: tuple[Finding, ...] = case.taken[self.name]
         return held
-
-    @property
-    def of_plug_in(self) -> bool:
-        """Whether the measure comes from another package."""
-        return not self.function.__module__.startswith("shoal.")
 
     @staticmethod
     def misfit(part: str, result: Any) -> str:
@@ -168,7 +163,7 @@ def taken(case: Any, wanted: Sequence[MeasureCard]) -> tuple[Finding, ...]:
         try:
             found += card.take(case)
         except (ShoalError, OSError) as problem:
-            if not card.of_plug_in:
+            if card.built_in:
                 raise
             if card.name not in case.faults:
                 case.faults[card.name] = str(problem)

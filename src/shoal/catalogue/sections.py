@@ -82,7 +82,9 @@ class Section(Generic[C]):
         built_in = self.built_in
         name = self.aliases.get(name, name)
         if name in built_in:
-            return self._card(getattr(import_module(built_in[name].module), built_in[name].function), name)
+            card = self._card(getattr(import_module(built_in[name].module), built_in[name].function), name)
+            card._set("built_in", True)
+            return card
         points = self._installed()
         if name in points:
             return _without_cells(self._card(_loaded(points[name], self.error), name))

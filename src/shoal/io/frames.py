@@ -10,6 +10,7 @@ original, and the order of unordered categories may be that of its rows.
 shoal imports neither pandas nor polars: the caller's own frame, narwhals and pyarrow do the conversion.
 """
 
+from copy import deepcopy
 from itertools import islice
 from typing import Any
 
@@ -128,6 +129,21 @@ def reordered(frame: Any, rows: Any) -> Any:
     native = taken.to_native().reset_index(drop=True)
     native.index = native.index.map("r{}".format).rename(PUBLISHED)
     return nw.from_native(native, eager_only=True) if isinstance(frame, nw.DataFrame) else native
+
+
+def copied(frame: Any) -> Any:
+    """Return a frame whose changes do not show in the one given; Arrow tables cannot be changed."""
+    wrapped: Any = nw.from_native(frame, eager_only=True)
+    if wrapped.implementation.is_pyarrow():
+        return frame
+    made = wrapped.clone()
+    if wrapped.implementation.is_pandas():
+        native = made.to_native()
+        for place, kind in enumerate(native.dtypes):
+            cells = native.iloc[:, place]
+            if kind == "object" and any(hasattr(cell, "__setitem__") for cell in cells.dropna().head(1)):
+                native.isetitem(place, cells.map(deepcopy))  # lists, which pandas does not copy
+    return made if isinstance(frame, nw.DataFrame) else made.to_native()
 
 
 def has_published_index(frame: Any) -> bool:

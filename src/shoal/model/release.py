@@ -17,6 +17,7 @@ from shoal.model.findings import Finding, Verdict, value_of
 from shoal.model.options import ReportFormat, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
+from shoal.model.read_only import read_only
 from shoal.model.sketches import Sketch
 
 
@@ -47,6 +48,7 @@ class Making:
     sketches: tuple[Sketch, ...]  # figures for the charts of the private folder
     sketched: tuple[str, ...]  # the columns of the sketches
     reorder: Callable[[Any, NDArray[np.int64]], Any]  # returns these rows of a frame under a new index
+    copied: Callable[[Any], Any]  # returns a frame whose changes do not show in the one that it was made from
     writer: Callable[..., Path]  # called by `save`
     reporter: Callable[..., str]  # called by `report`
     answerer: Callable[..., Any]  # returns the lines that a notebook shows first
@@ -73,7 +75,7 @@ class Release:
     table : pyarrow.Table
         The released rows in the order in which they are written.
     rows : int64 array
-        The number of the input row of each row of `aligned()`: 0 to n - 1, without suppressed rows.
+        The number of the input row of each row of `aligned()`: 0 to n - 1, without suppressed rows. Read-only.
     policy : Policy
         The complete policy, with the role and form of every column and the random seed.
     verdicts : tuple of Verdict
@@ -102,6 +104,9 @@ class Release:
     _making: Making
     missing: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", read_only(self.rows))
+
     @cached_property
     def data(self) -> Any:
         """The released rows as the caller's type of frame, in the order in which they are written.
@@ -120,9 +125,10 @@ class Release:
         Returns
         -------
         frame
-            Of the caller's type, without suppressed rows.
+            Of the caller's type, without suppressed rows. Each call returns a frame of its own: what is added to one
+            appears neither in another nor in `data`.
         """
-        return self._making.aligned
+        return self._making.copied(self._making.aligned)
 
     @property
     def labels(self) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from shoal.errors import MethodError, PolicyError, failed
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
+from shoal.model.read_only import read_only
 from shoal.prepare.encode import Encoded
 from shoal.privacy.verdict.values import Values
 from shoal.protect import protected
@@ -79,10 +80,10 @@ def cluster(
     if "limits" in card.uses:
         run["limits"] = _limits(policy, sensitive)
     run["view_of"], run["label"] = encoded.view_of, label
-    seen = encoded.X if encoded.columns is None else encoded.columns
+    seen: Any = encoded.X if encoded.columns is None else encoded.columns
     passed = {name: run[name] for name in card.uses}
-    if card.name not in methods.built_in:  # what a plug-in changed would falsify the figures
-        seen, passed = read_only(seen), {name: read_only(value) for name, value in passed.items()}
+    if not card.built_in:  # what a plug-in changed would falsify the figures
+        seen, passed = read_only((seen, passed))
     found = card.function(seen, **given, **passed)
     if found.n != len(encoded.X):
         raise MethodError(failed(card.name, f"it returned groups for {found.n} of {len(encoded.X)} rows"))
@@ -92,15 +93,6 @@ def cluster(
         return found
     # The findings of a method that ignores weights are not valid for weighted rows.
     return replace(found, notes=(*found.notes, f"{card.name}: {UNGUIDED}"), findings=())
-
-
-def read_only(given: Any) -> Any:
-    """Return an array, or a tuple of arrays such as `Columns`, that cannot be written to; anything else as it is."""
-    if isinstance(given, np.ndarray):
-        seen = given.view()
-        seen.setflags(write=False)
-        return seen
-    return type(given)(*map(read_only, given)) if isinstance(given, tuple) else given
 
 
 def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]) -> Partition:

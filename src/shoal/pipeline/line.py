@@ -18,7 +18,7 @@ from shoal.enforce import check_feasible
 from shoal.errors import PolicyError, ReadError
 from shoal.io.bundle import settle
 from shoal.io.files import read
-from shoal.io.frames import reordered, to_frame
+from shoal.io.frames import copied, reordered, to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.asking import in_seconds
@@ -357,6 +357,7 @@ def _release(
             sketches=(),
             sketched=encoded.names,
             reorder=reordered,
+            copied=copied,
             writer=write,
             reporter=_report,
             answerer=answer_of,
