@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.catalogue import methods
+from shoal.catalogue.measure_card import of_plug_in
 from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError, failed
 from shoal.model.partition import Partition
@@ -87,6 +88,9 @@ def cluster(
     found = card.function(seen, **given, **passed)
     if found.n != len(encoded.X):
         raise MethodError(failed(card.name, f"it returned groups for {found.n} of {len(encoded.X)} rows"))
+    if not card.built_in:
+        named = of_plug_in(found.findings, f"method {card.name!r}", (card.name,), policy.columns)
+        found = replace(found, findings=named)
     if encoded.view_of is not None and "view_of" not in card.uses:
         found = replace(found, notes=(*found.notes, f"{card.name}: {UNVIEWED}"))
     if encoded.weights is None or "weights" in card.uses:
