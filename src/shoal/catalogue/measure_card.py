@@ -188,9 +188,8 @@ def taken(case: Any, wanted: Sequence[MeasureCard]) -> tuple[Finding, ...]:
     others = [card for card in wanted if not card.built_in and card.name not in case.faults]
     shadows = {id(one): card.name for card in others for one in card.take(case) if one.name in known}
     for name in sorted({*shadows.values()}):
-        warnings.warn(
-            f"measure: {name!r} has findings with names of shoal, which were left out.", LeftOut, stacklevel=2
-        )
+        told = f"measure: {name!r} has findings with names of shoal, which were left out."
+        warnings.warn(told, LeftOut, stacklevel=2)
     return tuple(one for one in found if id(one) not in shadows)
 
 
