@@ -15,8 +15,10 @@ from itertools import islice
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.errors import ReadError, kind_of, listed
 from shoal.io.csv_types import written_like
@@ -153,17 +155,23 @@ def has_published_index(frame: Any) -> bool:
     return isinstance(name, str) and name == PUBLISHED
 
 
-def in_another_order(frame: Any, original: Any) -> bool:
+def in_another_order(frame: Any, original: Any, rows: NDArray[np.int64] | None = None) -> bool:
     """Return whether the labels of a pandas frame are those of another in another order.
 
-    Labels of 0 to n - 1 in this order tell nothing: pandas gives them to any frame.
+    With `rows`, `frame` was made from these rows of `original`, or of a frame that is not it. Labels of 0 to n - 1 in
+    this order tell nothing: pandas gives them to any frame.
     """
     labels = [_labels(one) for one in (frame, original)]
     if any(one is None or not one.is_unique for one in labels):
         return False
     own, others = labels
-    plain = type(own).__name__ == "RangeIndex" and (own.start, own.step) == (0, 1)
-    return not plain and len(own) == len(others) and not own.equals(others) and bool(own.isin(others).all())
+    first = own if rows is None else others
+    if type(first).__name__ == "RangeIndex" and (first.start, first.step) == (0, 1):
+        return False
+    known = bool(own.isin(others).all())
+    if rows is not None and known and rows.size and int(rows.max()) < len(others):
+        others = others.take(rows)
+    return known and len(own) == len(others) and not own.equals(others)
 
 
 def _labels(frame: Any) -> Any:
