@@ -4,7 +4,9 @@ Built-in cards are found in the source of the packages named below, and loaded o
 decorated function as an entry point of the section's group, under the name of its card.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from errno import errorcode
@@ -155,7 +157,8 @@ def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:
     if isinstance(point, Twins):
         raise error(f"plug-in: {point.name!r} is provided by two packages. Uninstall one of them.")
     try:
-        return point.load()
+        with redirect_stdout(sys.stderr):
+            return point.load()
     except (KeyboardInterrupt, Stopped):
         raise
     except CardError as problem:  # of shoal, about a declaration: there are no cells yet
@@ -199,14 +202,16 @@ def _guarded(
     """Return a function of a plug-in that raises errors of shoal; lack of memory or disk space is reported as such.
 
     Errors of shoal keep their type, and lose their text. What an iterator yields is taken here, where its errors are.
-    `misfit` says what is wrong with what the function, the attribute `part` of its card, returned.
+    `misfit` says what is wrong with what the function, the attribute `part` of its card, returned. What the plug-in
+    prints goes to stderr: on stdout it would spoil the JSON of a command.
     """
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
-            result = function(*args, **kwargs)
-            result = tuple(result) if isinstance(result, Iterator) else result
+            with redirect_stdout(sys.stderr):
+                result = function(*args, **kwargs)
+                result = tuple(result) if isinstance(result, Iterator) else result
             if not (wrong := misfit(part, result)):
                 return result
             failure: Exception = MisfitError(failed(name, wrong))

@@ -24,10 +24,11 @@ from shoal.cli.options import (
     given_options,
     with_shared_options,
 )
+from shoal.cli.program import Program
 from shoal.errors import LeftOut, ShoalError, Stopped, place_of
 from shoal.model.asking import on_command_line
 
-app = typer.Typer(
+app = Program(
     name="shoal",
     no_args_is_help=True,
     add_completion=False,
