@@ -10,6 +10,7 @@ import math
 from typing import Any, SupportsIndex
 
 EDGE = 1e-6  # rows: a smaller difference is rounding
+MOST_DIGITS = 1e15  # figures from here on are written with an exponent
 
 
 class Rows(int):
@@ -151,9 +152,17 @@ def few_of(share: float, of: int, k: int) -> str:
 
 
 def plain_figure(value: float) -> str:
-    """Write a figure as the commands do: an integer without decimals, a large figure with two, others to six digits."""
+    """Write a figure as the commands do: an integer without decimals, a large figure with two, others to six digits.
+
+    Examples
+    --------
+    >>> plain_figure(1234567.0), plain_figure(1234.5), plain_figure(1e300)
+    ('1,234,567', '1,234.50', '1e+300')
+    """
     if not math.isfinite(value):
         return "none" if math.isnan(value) else "without limit"
+    if abs(value) >= MOST_DIGITS:
+        return f"{value:.6g}"
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.6g}" if abs(value) < 1000 else f"{value:,.2f}"
