@@ -189,7 +189,7 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     own = partition.notes
-    if named.method.name not in methods.built_in:  # the numbers in the notes of a plug-in may count few rows
+    if not methods.load(named.method.name).built_in:  # the numbers in the notes of a plug-in may count few rows
         own = tuple(note for note in own if for_page(note, n, k))
     labelled = about_labels(columns_that_decide_label(arranged, named))
     of_columns = (*extremes(arranged, named), *labelled, *hidden(arranged, named), *notes)
