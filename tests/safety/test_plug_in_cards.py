@@ -77,10 +77,10 @@ def test_a_format_with_the_endings_of_built_in_ones_takes_no_file_from_them(peop
 @pytest.mark.parametrize(
     ("endings", "magic", "wrong"),
     [
-        ("None", 'b""', "`endings` must be a tuple"),
-        ('".mine"', 'b""', "`endings` must be a tuple"),
-        ('("",)', 'b""', "`endings` must be a tuple"),
-        ('(".mine",)', "None", "`magic` must be bytes"),
+        ("None", 'b""', "None in endings"),
+        ('".mine"', 'b""', "a str in endings"),
+        ('("",)', 'b""', "'' in endings"),
+        ('(".mine",)', "None", "None as magic; expected bytes"),
     ],
 )
 def test_a_format_with_an_unusable_card_is_left_out_and_named(people, tmp_path, monkeypatch, endings, magic, wrong):
@@ -88,17 +88,17 @@ def test_a_format_with_an_unusable_card_is_left_out_and_named(people, tmp_path, 
     done = shoal_command("formats", "--json")
     assert done.code == 0
     assert "mine" not in {one["name"] for one in json.loads(done.out)}
-    assert f"the format 'mine' cannot be used: {wrong}" in done.err
+    assert f"plug-in: 'mine' cannot be loaded. format: the card of 'mine' has {wrong}" in done.err
     write_csv(people, tmp_path / "people.data")
     release = shoal.anonymize(tmp_path / "people.data", k=5, method="mdav")
-    with pytest.raises(shoal.WriteError, match="the format 'mine' cannot be used"):
+    with pytest.raises(shoal.WriteError, match="plug-in: 'mine' cannot be loaded"):
         release.save(tmp_path / "release", format="mine")
 
 
 def test_a_format_whose_name_is_a_path_is_refused(tmp_path, monkeypatch):
     source = FORMAT.replace('"mine"', '"../mine"').replace("ENDINGS", '(".mine",)').replace("MAGIC", 'b"MINE"')
     put(tmp_path, monkeypatch, "format_plug_in", source, formats={"../mine": "mine"})
-    assert "its name must consist of letters" in shoal_command("formats").err
+    assert "of a format must consist of letters" in shoal_command("formats").err
 
 
 def test_a_lack_of_memory_in_a_plug_in_is_reported_without_its_text(people, tmp_path, monkeypatch):

@@ -4,10 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any, Literal, get_args
-
-import numpy as np
 
 from shoal.catalogue.card import Card
 from shoal.errors import DataError, LeftOut, MethodError, ShoalError, kind_of
@@ -129,10 +126,6 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
         for one in result:
             if not isinstance(one, Finding):
                 return f"it returned {kind_of(one)} among its findings"
-            ends = one.interval if isinstance(one.interval, tuple) else (0.0,) if one.interval is None else (None,)
-            for number in (one.value, *ends):
-                if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
-                    return "it returned a finding whose value or interval is not made of numbers"
         return ""
 
     def misnamed(self, one: Finding, case: Any) -> str:
