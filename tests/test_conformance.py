@@ -106,7 +106,7 @@ def test_a_measure_that_would_print_counts_or_cells_is_refused_with_a_sentence()
         (counted(lambda case: 3.0, unit="%", whole=10**9), "`whole` must be None"),
         (counted(lambda case: -3.0), "must not be negative"),
         (counted(lambda case: 30.0, interval=(2.0, 3.0)), "within its interval"),
-        (counted(lambda case: "3 rows"), "value or interval is not made of numbers"),
+        (counted(lambda case: "3 rows"), "value must be a number; got a str"),
         (counted(lambda case: 3.0, how="Ⅲ rows"), "must be a Sentence if it contains numbers"),
         (counted(lambda case: 3.0, how=Loud("{rows} rows", rows=Rows(3))), "not a subclass"),
         (counted(lambda case: 3.0, part="Ⅲ rows"), "`part` of a finding must not contain a number"),

@@ -92,10 +92,13 @@ def test_one_figure_is_not_spread_over_several_classes():
     assert one_each("mine", np.array([1, 2]), 2).tolist() == [1.0, 2.0]
 
 
-def test_infinite_figures_are_compared_and_nan_never_holds(people, plugged):
-    plugged(lambda counts: np.full(counts.sizes.size, np.inf), high=True)
+def test_infinite_figures_are_compared_but_not_certified_and_nan_never_holds(people, plugged):
     asked = {"k": 5, "sensitive": ["diagnosis"], "constraints": {"others": {"mine": 9.0}}}
-    assert shoal.anonymize(people, method="mdav", **asked).verdicts[-1].holds
+    plugged(lambda counts: np.append(np.full(counts.sizes.size - 1, np.inf), 9.0), high=True)
+    assert shoal.anonymize(people, method="mdav", **asked).verdicts[-1].found == 9.0
+    plugged(lambda counts: np.full(counts.sizes.size, np.inf), high=True)
+    with pytest.raises(shoal.MethodError, match="the model 'mine' gave an infinite figure for every class"):
+        shoal.anonymize(people, method="mdav", **asked)
     for how in ({"high": True}, {"strict": True}, {}):
         plugged(lambda _: None, **how)
         assert models.load("mine").fails(np.array([np.nan]), 1.0).all()

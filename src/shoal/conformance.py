@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.catalogue import AttackCard, FormatCard, MeasureCard, MethodCard, ModelCard
+from shoal.catalogue import AttackCard, FormatCard, MeasureCard, MethodCard, ModelCard, measures
 from shoal.certify.recount import tally
 from shoal.certify.recounted_models import Cells
 from shoal.certify.released import read_text
@@ -24,9 +24,9 @@ from shoal.io.data_file import as_text
 from shoal.kernels.columns import Range, columns_of
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Constraints
+from shoal.model.read_only import read_only
 from shoal.model.sentences import Sentence, has_number
 from shoal.model.table import Table
-from shoal.pipeline.grouping import read_only
 from shoal.pipeline.judging import case_of
 from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.measures.case import Case
@@ -204,7 +204,7 @@ def _check_findings(found: tuple[Finding, ...], card: MeasureCard, case: Case) -
     """Check what a measure returns."""
     if found:
         _must(found[0].measure == card.name, "the first finding must have the name of the measure")
-    own, cells = card.function.__module__.startswith("shoal."), _numbers(case)
+    own, cells = card.name in measures.built_in and measures.load(card.name) is card, _numbers(case)
     for one in found:
         _must(
             own or one.counts_rows is not None, "a finding must state by counts_rows whether it counts rows or people"

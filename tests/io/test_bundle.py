@@ -301,3 +301,9 @@ def test_two_writers_leave_a_map_that_belongs_to_the_release(tmp_path):
     certificate = hashlib.sha256((tmp_path / "work" / "rel" / "certificate.json").read_bytes()).hexdigest()
     assert json.loads((tmp_path / "work" / "prv" / "findings.json").read_text())["certificate"] == certificate
     assert {path.name for path in (tmp_path / "work").iterdir()} == {"rel", "prv"}
+
+
+def test_a_path_with_a_null_character_is_refused(tmp_path):
+    for place in (f"{tmp_path}/a\0b", tmp_path / "a\0b"):
+        with pytest.raises(WriteError, match="contains a null character"):
+            fill(place, "new")

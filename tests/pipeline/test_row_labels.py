@@ -99,3 +99,47 @@ def test_a_release_shows_no_internals(release):
         "rows", "save", "suppressed", "table", "verdicts",
     }  # fmt: skip
     assert repr(release) == "<Release: 6 rows in 2 groups; 1 guarantee verified>"
+
+
+def labelled(rows=60):
+    made = shoal.sample(rows, seed=4).select(["height_cm", "weight_kg", "days"]).to_pandas()
+    return made.set_axis([f"P{row}" for row in range(rows)])
+
+
+@pytest.mark.parametrize("index", ["as given", "0 to n - 1"])
+def test_an_original_in_another_order_than_that_of_the_release_is_refused(index, tmp_path):
+    original = labelled() if index == "as given" else labelled().reset_index(drop=True)
+    release = shoal.anonymize(original, k=5, method="mdav", seed=1)
+    shuffled = original.sample(frac=1, random_state=3)
+    for call in (
+        lambda: shoal.measure(shuffled, release),
+        lambda: shoal.attack(shuffled, release, only=["record linkage"]),
+        lambda: release.report(shuffled),
+        lambda: release.save(tmp_path / "release", private=tmp_path / "mine", report=True, original=shuffled),
+    ):
+        with pytest.raises(shoal.DataError, match="original: its index shows that its rows are in another order"):
+            call()
+    assert not (tmp_path / "release").exists()
+
+
+def test_an_original_in_its_former_order_is_accepted_whatever_its_labels(tmp_path):
+    original = labelled()
+    release = shoal.anonymize(original, k=5, method="mdav", seed=1)
+    expected = [one.value for one in shoal.measure(original, release, only=["cell loss %"])]
+    renamed = original.set_axis([f"Q{row}" for row in range(60)])
+    for same in (original.copy(), original.reset_index(drop=True), renamed, pl.from_pandas(original)):
+        assert [one.value for one in shoal.measure(same, release, only=["cell loss %"])] == expected
+    numbered = original.set_axis(np.random.default_rng(1).permutation(60))
+    again = shoal.anonymize(numbered, k=5, method="mdav", seed=1)
+    assert [
+        one.value for one in shoal.measure(original.reset_index(drop=True), again, only=["cell loss %"])
+    ] == expected
+
+
+def test_rows_that_were_left_out_do_not_hide_another_order():
+    original = labelled().astype(float)
+    original.iloc[7, 0] = np.nan
+    release = shoal.anonymize(original, k=5, method="mdav", missing="suppress-row", seed=1)
+    assert shoal.measure(original.copy(), release, only=["cell loss %"])
+    with pytest.raises(shoal.DataError, match="in another order"):
+        shoal.measure(original.iloc[::-1], release, only=["cell loss %"])

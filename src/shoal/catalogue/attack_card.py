@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from shoal.catalogue.card import Card
 from shoal.catalogue.measure_card import Requirement
-from shoal.errors import kind_of
+from shoal.errors import MethodError, kind_of
 from shoal.model.findings import Attack
 
 
@@ -37,6 +37,14 @@ class AttackCard(Card[Callable[[Any, Any, Any], Attack]]):
         """Say what is wrong with what the attack returned; empty if nothing."""
         wrong = part == "function" and not isinstance(result, Attack)
         return f"it returned {kind_of(result)} instead of an Attack" if wrong else ""
+
+    def refuse_unless_named(self, found: Attack, profile: Any) -> None:
+        """Refuse what the attack of a plug-in returned if its name or its profile is not its own: reports show both."""
+        if not self.built_in and (found.name, found.profile) != (self.name, profile.name):
+            raise MethodError(
+                f"attack {self.name!r}: the Attack that it returns must have the name of the card, and the name of the "
+                "profile that it was given. Report this to its authors."
+            )
 
 
 attack = AttackCard

@@ -21,11 +21,14 @@ class Card(Generic[F]):
         The first line of the function's docstring.
     function : callable
         The decorated function.
+    built_in : bool
+        Whether the catalogue found it in shoal itself. Any other card is treated as that of a plug-in.
     """
 
     name: str
     summary: str = field(init=False)
     function: F = field(init=False, repr=False)
+    built_in: bool = field(init=False, repr=False, default=False)
 
     def __call__(self, function: F) -> F:
         """Attach the card to a function."""

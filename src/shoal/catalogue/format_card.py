@@ -1,9 +1,10 @@
 """The card of a file format: how its files are named, recognized, read and written."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal.catalogue.card import Card
 from shoal.errors import CardError, kind_of
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 Write = Callable[..., None]  # of a table and an open file; of CSV files also their style
 Read = Callable[[Path], "pa.Table"]
+NAME = re.compile(r"[\w+-]+(\.[\w+-]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +45,19 @@ class FormatCard(Card[Write]):
     read: Read | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        wrong = [one for one in self.endings if not one.startswith(".") or one != one.lower()]
-        if wrong:
-            raise CardError(f"format: the card of {self.name!r} has {wrong[0]!r} in endings; expected one like '.csv'.")
+        endings, magic = (cast("Any", one) for one in (self.endings, self.magic))
+        texts = isinstance(endings, tuple) and all(isinstance(one, str) for one in endings)
+        wrong = [one for one in endings if one[:1] != "." or one != one.lower() or one == "."] if texts else []
+        if not texts or wrong:
+            got = repr(wrong[0]) if wrong else kind_of(endings)
+            raise CardError(f"format: the card of {self.name!r} has {got} in endings; expected a tuple like ('.csv',).")
+        if not isinstance(magic, bytes):
+            raise CardError(f"format: the card of {self.name!r} has {kind_of(magic)} as magic; expected bytes.")
+        if not NAME.fullmatch(self.name):
+            raise CardError(
+                f"format: the name {self.name!r} of a format must consist of letters, digits, '_', '+' and '-', with "
+                "single dots between them: it is part of a file name."
+            )
         if self.text is (self.read is not None):
             fault = "two ways to be read: leave out `read` or" if self.text else "no way to be read: give it `read`, or"
             more = "" if self.text else " if it is delimited text, which is read by the rules for CSV files"

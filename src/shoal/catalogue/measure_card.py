@@ -2,12 +2,9 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any, Literal, get_args
-
-import numpy as np
 
 from shoal.catalogue.card import Card
 from shoal.errors import DataError, LeftOut, MethodError, ShoalError, kind_of
@@ -113,19 +110,11 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
             raise MethodError(case.faults[self.name])
         if self.name not in case.taken:
             found = tuple(self.function(case))
-            if self.of_plug_in:
-                for one in found:
-                    if wrong := self.misnamed(one, case):
-                        raise MethodError(f"measure {self.name!r}: {wrong}.")
-                found = tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in found)
+            if not self.built_in:
+                found = of_plug_in(found, f"measure {self.name!r}", (self.name, *self.also), case.policy.columns)
             case.taken[self.name] = found
         held: tuple[Finding, ...] = case.taken[self.name]
         return held
-
-    @property
-    def of_plug_in(self) -> bool:
-        """Whether the measure comes from another package."""
-        return not self.function.__module__.startswith("shoal.")
 
     @staticmethod
     def misfit(part: str, result: Any) -> str:
@@ -137,20 +126,11 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
         for one in result:
             if not isinstance(one, Finding):
                 return f"it returned {kind_of(one)} among its findings"
-            ends = one.interval if isinstance(one.interval, tuple) else (0.0,) if one.interval is None else (None,)
-            for number in (one.value, *ends):
-                if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
-                    return "it returned a finding whose value or interval is not made of numbers"
         return ""
 
     def misnamed(self, one: Finding, case: Any) -> str:
         """Return what is wrong with the name of a plug-in's finding; an empty text if nothing."""
-        if has_number(one.part):
-            return "the `part` of a finding must not contain a number"
-        if one.measure not in (self.name, *self.also) and has_number(one.measure):
-            return "the name of a finding that contains a number must be that of the card, or one of its `also`"
-        columns = (None, *case.policy.columns)
-        return "" if one.column in columns else "the `column` of a finding must be the name of a column"
+        return _misnamed(one, (self.name, *self.also), case.policy.columns)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values; None for an unlimited range."""
@@ -160,20 +140,50 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
 measure = MeasureCard
 
 
+def of_plug_in(
+    found: Iterable[Finding], who: str, names: Collection[str], columns: Collection[str]
+) -> tuple[Finding, ...]:
+    """Return findings of a plug-in, which count rows unless they declare otherwise, or refuse a name; see `take`."""
+    held = tuple(found)
+    for one in held:
+        if wrong := _misnamed(one, names, columns):
+            raise MethodError(f"{who}: {wrong}.")
+    return tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in held)
+
+
+def _misnamed(one: Finding, names: Collection[str], columns: Collection[str]) -> str:
+    """Return what is wrong with the name of a plug-in's finding, whose card has these names."""
+    if has_number(one.part):
+        return "the `part` of a finding must not contain a number"
+    if one.measure not in names and has_number(one.measure):
+        return "the name of a finding that contains a number must be that of the card, or one of its `also`"
+    known = one.column is None or one.column in columns
+    return "" if known else "the `column` of a finding must be the name of a column"
+
+
 def taken(case: Any, wanted: Sequence[MeasureCard]) -> tuple[Finding, ...]:
-    """Return the findings of several measures; a plug-in's that fails is left out with a warning, also in `faults`."""
+    """Return the findings of several measures; a plug-in's that fails is left out with a warning, also in `faults`.
+
+    A plug-in's finding that has the name of a built-in one is left out as well: a reader would take it for that one.
+    """
     found: list[Finding] = []
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
         try:
             found += card.take(case)
         except (ShoalError, OSError) as problem:
-            if not card.of_plug_in:
+            if card.built_in:
                 raise
             if card.name not in case.faults:
                 case.faults[card.name] = str(problem)
                 warnings.warn(f"measure: {card.name!r} was left out. {problem}", LeftOut, stacklevel=2)
-    return tuple(found)
+    known = {one.name for card in wanted if card.built_in for one in card.take(case)}
+    others = [card for card in wanted if not card.built_in and card.name not in case.faults]
+    shadows = {id(one): card.name for card in others for one in card.take(case) if one.name in known}
+    for name in sorted({*shadows.values()}):
+        told = f"measure: {name!r} has findings with names of shoal, which were left out."
+        warnings.warn(told, LeftOut, stacklevel=2)
+    return tuple(one for one in found if id(one) not in shadows)
 
 
 def refuse_empty(lacking: Sequence[MeasureCard]) -> None:

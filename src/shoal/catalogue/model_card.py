@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.catalogue.card import Card
 from shoal.errors import MisfitError, failed
 from shoal.model.policy import Constraints
+from shoal.model.read_only import read_only
 
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
 About = Literal["classes", "sensitive", "items", "records"]
@@ -84,7 +85,7 @@ class ModelCard(Card[Callable[..., Any]]):
             return np.asarray(self.function(counts, constraints))
         if not counts.sizes.size:
             return np.empty(0)
-        return one_each(self.name, self.function(counts, constraints), counts.sizes.size)
+        return one_each(self.name, self.function(read_only(counts), constraints), counts.sizes.size)
 
     def short(self, constraints: Constraints) -> str:
         """Return the short name of the requested value."""

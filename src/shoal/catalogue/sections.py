@@ -4,9 +4,11 @@ Built-in cards are found in the source of the packages named below, and loaded o
 decorated function as an entry point of the section's group, under the name of its card.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from errno import errorcode
 from functools import cache, cached_property, wraps
 from importlib import import_module
@@ -21,6 +23,7 @@ from shoal.catalogue.format_card import FormatCard
 from shoal.catalogue.measure_card import MeasureCard
 from shoal.catalogue.method_card import MethodCard
 from shoal.catalogue.model_card import ModelCard
+from shoal.catalogue.parameters import Choice
 from shoal.catalogue.source_index import Declaration, declarations
 from shoal.errors import (
     CardError,
@@ -36,7 +39,7 @@ from shoal.errors import (
     listed,
     near,
 )
-from shoal.model.plug_ins import installed
+from shoal.model.plug_ins import Twins, installed
 from shoal.model.policy import Policy
 
 C = TypeVar("C", bound=Card[Any])
@@ -82,7 +85,9 @@ class Section(Generic[C]):
         built_in = self.built_in
         name = self.aliases.get(name, name)
         if name in built_in:
-            return self._card(getattr(import_module(built_in[name].module), built_in[name].function), name)
+            card = self._card(getattr(import_module(built_in[name].module), built_in[name].function), name)
+            card._set("built_in", True)
+            return card
         points = self._installed()
         if name in points:
             return _without_cells(self._card(_loaded(points[name], self.error), name))
@@ -95,14 +100,26 @@ class Section(Generic[C]):
         return {name: self.load(name) for name in self.names() if name not in broken}
 
     def broken(self) -> dict[str, str]:
-        """Return the plug-ins that cannot be loaded, and for each a sentence that names it."""
+        """Return the plug-ins that cannot be loaded or listed, and for each a sentence that names it."""
         found = {}
-        for name in sorted(self._installed().keys() - self.built_in):
+        for name in sorted(self._installed()):
             try:
-                self.load(name)
-            except self.error as problem:
+                self.load(name).as_dict()
+            except ShoalError as problem:
                 found[name] = str(problem)
+            except Exception as problem:  # noqa: BLE001 - attributes of a plug-in's card may have any type
+                kind = type(problem).__name__
+                found[name] = f"plug-in: the card of {name!r} cannot be listed ({kind}). Report this to its authors."
         return found
+
+    def ignored(self) -> list[str]:
+        """Return a sentence for each plug-in that has the name of a built-in card, which is used instead."""
+        every = installed(self.group)
+        return [
+            f"plug-in: the {self.kind} {name!r} of another package is ignored, as shoal has one of this name. "
+            "Its authors must rename it."
+            for name in sorted(every.keys() - self._installed().keys())
+        ]
 
     def declared(self, name: str, keyword: str) -> Any:
         """Return a plain attribute of a card, without loading a built-in one."""
@@ -114,13 +131,15 @@ class Section(Generic[C]):
         """Return the names of the cards with a true attribute, sorted, without loading built-in ones."""
         found = {name: one.keywords.get(keyword) for name, one in self.built_in.items()}
         broken = self.broken()
-        for name in self._installed().keys() - self.built_in - broken.keys():
+        for name in self._installed().keys() - broken.keys():
             found[name] = getattr(self.load(name), keyword)
         return sorted(name for name, value in found.items() if value)
 
     def _installed(self) -> Mapping[str, EntryPoint]:
-        """Return the entry points of plug-ins by name."""
-        return installed(self.group)
+        """Return the entry points of plug-ins by name, without those that have the name of a built-in card."""
+        built_in, aliases = self.built_in, self.aliases
+        every = installed(self.group)
+        return {name: point for name, point in every.items() if name not in built_in and name not in aliases}
 
     def _card(self, function: object, name: str) -> C:
         """Return the card of a function, or raise an error if it has none."""
@@ -135,8 +154,11 @@ class Section(Generic[C]):
 
 def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:
     """Return the target of an entry point; the message of a failing import is hidden, as it might quote a cell."""
+    if isinstance(point, Twins):
+        raise error(f"plug-in: {point.name!r} is provided by two packages. Uninstall one of them.")
     try:
-        return point.load()
+        with redirect_stdout(sys.stderr):
+            return point.load()
     except (KeyboardInterrupt, Stopped):
         raise
     except CardError as problem:  # of shoal, about a declaration: there are no cells yet
@@ -152,7 +174,25 @@ def _without_cells(card: C) -> C:
     for one in fields(card):
         if callable(function := getattr(card, one.name)):
             guarded._set(one.name, _guarded(function, card.name, card.misfit, one.name))
+    if isinstance(card, MethodCard):
+        params = {name: _with_guarded_words(one, card.name) for name, one in card.params.items()}
+        guarded._set("params", params)
     return guarded
+
+
+def _with_guarded_words(parameter: Any, name: str) -> Any:
+    """Return a parameter of a plug-in whose words, if a function supplies them, are texts or an error of shoal."""
+    supply = parameter.words if isinstance(parameter, Choice) else None
+    if not callable(supply):
+        return parameter
+
+    def words() -> tuple[str, ...]:
+        found = tuple(supply())
+        if not all(isinstance(word, str) for word in found):
+            raise TypeError
+        return found
+
+    return replace(parameter, words=_guarded(words, name))
 
 
 @cache
@@ -162,18 +202,20 @@ def _guarded(
     """Return a function of a plug-in that raises errors of shoal; lack of memory or disk space is reported as such.
 
     Errors of shoal keep their type, and lose their text. What an iterator yields is taken here, where its errors are.
-    `misfit` says what is wrong with what the function, the attribute `part` of its card, returned.
+    `misfit` says what is wrong with what the function, the attribute `part` of its card, returned. What the plug-in
+    prints goes to stderr: on stdout it would spoil the JSON of a command.
     """
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
-            result = function(*args, **kwargs)
-            result = tuple(result) if isinstance(result, Iterator) else result
+            with redirect_stdout(sys.stderr):
+                result = function(*args, **kwargs)
+                result = tuple(result) if isinstance(result, Iterator) else result
             if not (wrong := misfit(part, result)):
                 return result
             failure: Exception = MisfitError(failed(name, wrong))
-        except (KeyboardInterrupt, Stopped, MemoryError):
+        except (KeyboardInterrupt, Stopped):
             raise
         except BaseException as problem:  # noqa: BLE001 - a plug-in may fail in any way, and must not end the process
             failure = _failure(problem, name)
@@ -184,6 +226,8 @@ def _guarded(
 
 def _failure(problem: BaseException, name: str) -> Exception:
     """Return what is raised instead of an error of a plug-in: nothing of its text, only its type or number."""
+    if isinstance(problem, MemoryError):
+        return MemoryError()
     kind = type(problem)
     number = problem.errno if isinstance(problem, OSError) else None
     if type(number) is int and number in errorcode:

@@ -23,6 +23,7 @@ from shoal.io.disassociated import FORMAT, PARAMETERS
 from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
+from shoal.model.sentences import MOST_DIGITS
 
 CERTIFICATE = "certificate.json"
 POLICY = "policy.toml"
@@ -210,9 +211,9 @@ def _claims(given: Any) -> Claims:
 
 
 def figure(value: float) -> float:
-    """Return a figure as claimed: to twelve digits and twelve decimals, and an integer if it is one."""
+    """Return a figure as claimed: to twelve digits and twelve decimals, and an integer if it is one of few digits."""
     short = float(f"{round(value, 12):.12g}")
-    return int(short) if short.is_integer() else short
+    return int(short) if short.is_integer() and abs(short) < MOST_DIGITS else short
 
 
 def written_with(data: str) -> dict[str, str]:

@@ -52,6 +52,7 @@ from shoal.certify.checked import (
     lacking,
     missing_file,
     name_of,
+    plug_ins_trusted,
     published_as,
     same_bytes,
     small_text,
@@ -59,6 +60,7 @@ from shoal.certify.checked import (
 from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
 from shoal.certify.released import is_csv, is_text, read_cells, unguarded, with_points
+from shoal.certify.replaced import while_unchanged
 from shoal.certify.row_order import ascends
 from shoal.errors import PlugInError, PolicyError, ReadError, ShoalError, counted, listed, shortened
 from shoal.io.data_file import csv_header
@@ -86,7 +88,8 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
     ---------
     If everything holds, then every byte of a table's folder follows from its cells, its policy and the versions of the
     libraries that the certificate names, except for the compression of data that other versions wrote, which is noted.
-    For sets, see `check_sets`.
+    Where a plug-in read the data or gave a figure, that depends on the plug-in, which is noted as well. For sets, see
+    `check_sets`. All files are those of one release: a folder that another process replaces is read again.
 
     Cost
     ----
@@ -94,10 +97,15 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
     more than their size are refused from their headers, policies above 1 MB and certificates above 4 MB unread.
     """
     place = Path(folder)
+    return while_unchanged(place, lambda: _check(place, page, redraw))
+
+
+def _check(place: Path, page: Page | None, redraw: Redraw | None) -> VerificationReport:
+    """Verify a folder once."""
     if not place.is_dir():
-        raise ReadError(f"verify: there is no folder {str(folder)!r}. Check the path.")
+        raise ReadError(f"verify: there is no folder {str(place)!r}. Check the path.")
     if not (place / CERTIFICATE).is_file():
-        raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
+        raise ReadError(f"verify: {str(place)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
     try:
         stated = read_statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
     except FAULTS:
@@ -170,7 +178,7 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
     lines += [*more, *compared(stated.claims, found)]
     claimed = [_as_claimed(one, stated.claims) for one in found]
     lines.append(_certificate(place, policy, claimed, released.num_rows, stated))
-    notes = [*missing, *([note] if note else [])]
+    notes = [*missing, *plug_ins_trusted(data, policy), *([note] if note else [])]
     if REPORT in expected and not is_plain(place / REPORT):
         notes.append(f"{REPORT}, which the certificate lists, is missing from the folder. All else was checked.")
     elif REPORT in expected and page is None:
@@ -224,7 +232,8 @@ def _data(
     here = written_with(path.name)
     made = {name: stated.made[name] for name in here}
     bytes_ = compared_bytes(path, path.name, cells, made, here, policy.csv or STANDARD)
-    lines.append(Line("data bytes", "as shoal writes them", bytes_.found, bytes_.holds))
+    writer = "shoal" if formats.load(path.name.removeprefix("data.")).built_in else "the plug-in"
+    lines.append(Line("data bytes", f"as {writer} writes them", bytes_.found, bytes_.holds))
     separators = {name: policy.columns[name].separator or SEPARATOR for name in policy.names("items")}
     order = ascends(with_points(cells, policy, policy.csv or STANDARD) if is_csv(path.name) else cells, separators)
     lines.append(Line("order of rows", "ascending", "ascending" if order else "not ascending", order))

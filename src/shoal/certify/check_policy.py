@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.catalogue import methods, models, requested_model
-from shoal.errors import MethodError, PolicyError, ShoalError
+from shoal.errors import ShoalError
 from shoal.model.column import FORMS
 from shoal.model.policy import Policy
 
@@ -96,7 +96,7 @@ def _method(policy: Policy) -> Iterator[str]:
     if given and ("method", name) not in uninstalled(policy):
         try:
             methods.load(name).check({"k": policy.constraints.k, **given})
-        except (MethodError, PolicyError):
+        except ShoalError:
             yield f"parameters of method {name!r} are unknown or out of range"
 
 

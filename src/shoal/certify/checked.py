@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.catalogue import formats
 from shoal.certify.certificate import CERTIFICATE, Claims, digest
 from shoal.certify.recounted_models import SLACK
 from shoal.errors import counted, listed, shortened
@@ -107,6 +108,20 @@ def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:
         form = changed.get(role) or (column.form if column is not None and column.form else "as in the file")
         found.append(Published(name, role, None if column is None else column.kind, form))
     return tuple(found)
+
+
+def plug_ins_trusted(data: str, policy: Policy) -> list[str]:
+    """Say on which plug-ins the verdict on a release with this data file depends."""
+    name, found = data.removeprefix("data."), list[str]()
+    if name not in formats.built_in:
+        found.append(
+            f"The verdict depends on the plug-in of the format {name!r}, which read {data} and says which bytes it "
+            "writes: shoal cannot tell whether the file contains more than the cells that were counted."
+        )
+    models = listed(policy.constraints.others)
+    if models:
+        found.append(f"The verdict depends on the plug-ins of these models, which gave their figures: {models}.")
+    return found
 
 
 def small_text(path: Path, most: int = MOST_TEXT) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shoal.catalogue import requested_model
 from shoal.errors import MisfitError, failed
 from shoal.model.policy import Constraints
+from shoal.model.read_only import read_only
 
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
 
@@ -141,7 +142,7 @@ def _installed(name: str, value: float, asked: Constraints) -> Asked:
     model = requested_model(name)
 
     def figures(tally: Tally) -> Figures:
-        found = model.function(tally, asked)
+        found = model.function(read_only(tally), asked)
         numbers = isinstance(found, np.ndarray) and found.dtype.kind in "iuf" and found.shape == tally.sizes.shape
         if not numbers or bool(np.isnan(found).any()):
             raise MisfitError(failed(name, "a model must give one number for each class, and none may be NaN"))

@@ -37,11 +37,12 @@ from shoal.cli.options import (
     given_options,
     with_shared_options,
 )
+from shoal.cli.program import Program
 from shoal.cli.streams import OutputClosed, discard_output, guard_streams
 from shoal.errors import LeftOut, ShoalError, Stopped, is_out_of_memory, place_of
 from shoal.model.asking import on_command_line
 
-app = typer.Typer(
+app = Program(
     name="shoal",
     no_args_is_help=True,
     add_completion=False,

@@ -7,6 +7,8 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from shoal.model.sentences import plain_figure
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -75,12 +77,10 @@ def table_of(*heads: str) -> "Table":
 
 
 def figure(value: float) -> str:
-    """Write a count without decimals, a large figure with two, a small one with six digits."""
+    """Write a figure as reports do; an infinite one is said to be so."""
     if not math.isfinite(value):
         return "infinite" if value > 0 else str(value)
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.6g}" if value < 1000 else f"{value:,.2f}"
+    return plain_figure(value)
 
 
 def printable(text: str) -> str:

@@ -75,8 +75,8 @@ def formats(json: Json = False) -> None:
 
 
 def _all(section: Any) -> list[Any]:
-    """Return the cards of a section, and say on stderr which plug-ins cannot be loaded."""
-    for sentence in section.broken().values():
+    """Return the cards of a section, and say on stderr which plug-ins cannot be loaded or are not used."""
+    for sentence in (*section.broken().values(), *section.ignored()):
         show.error(sentence)
     return list(section.cards().values())
 

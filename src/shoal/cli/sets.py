@@ -7,9 +7,10 @@ import typer
 
 from shoal.cli import show, show_release, show_sets
 from shoal.cli.options import All, Json, Log, Seed, SeedFrom, given_options, with_shared_options
+from shoal.cli.program import Program
 from shoal.cli.reporting import ending
 
-sets = typer.Typer(
+sets = Program(
     name="sets",
     no_args_is_help=True,
     help="Work with records that are sets of items, such as baskets: `shoal sets anonymize baskets.dat -o release`.",

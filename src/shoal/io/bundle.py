@@ -171,6 +171,8 @@ def _absolute(folder: str | Path) -> Path:
     """Return the absolute path of a target; refuse what is not a path."""
     if not isinstance(folder, str | os.PathLike):
         raise WriteError(f"write: expected the path of a folder; got {kind_of(folder)}.")
+    if "\0" in os.fspath(folder):
+        raise WriteError(f"write: {os.fspath(folder)!r} contains a null character. Choose another place.")
     return Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link and replace its target
 
 

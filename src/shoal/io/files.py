@@ -172,7 +172,7 @@ def format_of(path: Path, start: bytes) -> str:
     """Identify the format by the file's extension, else by its first bytes; the two must agree."""
     if not start:
         raise ReadError(f"read: {path.name!r} is empty; expected a header line and rows. Check the file.")
-    cards = formats.cards().values()
+    cards = sorted(formats.cards().values(), key=lambda card: not card.built_in)  # a plug-in takes no file from shoal
     named = _named(path)
     if named is None:
         return next((card.name for card in cards if card.magic and start.startswith(card.magic)), "csv")

@@ -10,12 +10,15 @@ original, and the order of unordered categories may be that of its rows.
 shoal imports neither pandas nor polars: the caller's own frame, narwhals and pyarrow do the conversion.
 """
 
+from copy import deepcopy
 from itertools import islice
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.errors import ReadError, kind_of, listed
 from shoal.io.containers import as_container, from_container, is_container, rows_of
@@ -137,6 +140,21 @@ def reordered(frame: Any, rows: Any) -> Any:
     return nw.from_native(native, eager_only=True) if isinstance(frame, nw.DataFrame) else native
 
 
+def copied(frame: Any) -> Any:
+    """Return a frame whose changes do not show in the one given; Arrow tables cannot be changed."""
+    wrapped: Any = nw.from_native(frame, eager_only=True)
+    if wrapped.implementation.is_pyarrow():
+        return frame
+    made = wrapped.clone()
+    if wrapped.implementation.is_pandas():
+        native = made.to_native()
+        for place, kind in enumerate(native.dtypes):
+            cells = native.iloc[:, place]
+            if kind == "object" and any(hasattr(cell, "__setitem__") for cell in cells.dropna().head(1)):
+                native.isetitem(place, cells.map(deepcopy))  # lists, which pandas does not copy
+    return made if isinstance(frame, nw.DataFrame) else made.to_native()
+
+
 def has_published_index(frame: Any) -> bool:
     """Return whether a pandas frame has the index of rows in the published order, made by `reordered`."""
     native = frame.to_native() if isinstance(frame, nw.DataFrame) else frame
@@ -144,17 +162,23 @@ def has_published_index(frame: Any) -> bool:
     return isinstance(name, str) and name == PUBLISHED
 
 
-def in_another_order(frame: Any, original: Any) -> bool:
+def in_another_order(frame: Any, original: Any, rows: NDArray[np.int64] | None = None) -> bool:
     """Return whether the labels of a pandas frame are those of another in another order.
 
-    Labels of 0 to n - 1 in this order tell nothing: pandas gives them to any frame.
+    With `rows`, `frame` was made from these rows of `original`, or of a frame that is not it. Labels of 0 to n - 1 in
+    this order tell nothing: pandas gives them to any frame.
     """
     labels = [_labels(one) for one in (frame, original)]
     if any(one is None or not one.is_unique for one in labels):
         return False
     own, others = labels
-    plain = type(own).__name__ == "RangeIndex" and (own.start, own.step) == (0, 1)
-    return not plain and len(own) == len(others) and not own.equals(others) and bool(own.isin(others).all())
+    first = own if rows is None else others
+    if type(first).__name__ == "RangeIndex" and (first.start, first.step) == (0, 1):
+        return False
+    known = bool(own.isin(others).all())
+    if rows is not None and known and rows.size and int(rows.max()) < len(others):
+        others = others.take(rows)
+    return known and len(own) == len(others) and not own.equals(others)
 
 
 def _labels(frame: Any) -> Any:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
-from shoal.errors import MethodError, UseError, listed, near, shortened
+from shoal.errors import UseError, listed, near, shortened
+from shoal.model.figures import Checked
 
 Need = Literal["release", "pair", "groups"]
 Outcome = Literal["leak", "no evidence", "too weak to tell", "not tried"]
@@ -91,14 +92,17 @@ class Finding:
     share: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse declarations that are not of their exact type: what a page may show depends on them."""
-        for name, given, expected in (
-            ("counts_rows", self.counts_rows, "True, False or None"),
-            ("share", self.share, "True or False"),
-        ):
-            if type(given) is not bool and not (given is None and name == "counts_rows"):
-                kind = f"{type(given).__module__}.{type(given).__name__}".removeprefix("builtins.")
-                raise MethodError(f"measure {self.measure!r}: {name} must be {expected}; got an object of type {kind}.")
+        """Turn figures into plain numbers, and refuse what is not of its type: what a page may show depends on it."""
+        check = Checked(self, f"measure {shortened(self.measure)}")
+        check.texts("measure", "how", "part")
+        check.texts("column", optional=True)
+        check.words("need", get_args(Need))
+        check.words("unit", ("", "%"))
+        check.numbers("value")
+        check.interval()
+        check.whole_numbers("whole", least=0, optional=True)
+        check.flags("counts_rows", optional=True)
+        check.flags("share")
 
     @property
     def name(self) -> str:
@@ -117,7 +121,7 @@ class Finding:
 
 def value_of(findings: Iterable[Finding], name: str) -> float:
     """Return the value of the finding of this name, or refuse the name with a suggestion."""
-    found = {finding.name: finding.value for finding in findings}
+    found = {finding.name: finding.value for finding in reversed(tuple(findings))}  # the first one of a name counts
     if not isinstance(name, str) or name not in found:
         raise UseError(f"release: unknown finding {shortened(name)}. Known: {listed(found, 30)}.{near(name, found)}")
     return found[name]
@@ -149,6 +153,10 @@ class Attack:
     bound : float
         The highest rate that is not evidence of a leak: the largest of the baseline, the control and what the policy
         allows.
+    baseline_of, control_of : int, optional
+        Of how many people or rows the baseline and the control are shares: pages show neither if it reveals fewer than
+        k of them. 0 if it counts none, such as the probability 1/n of a random row. If not given, it is taken for a
+        share of all rows, or of all control rows.
     """
 
     name: str
@@ -162,12 +170,24 @@ class Attack:
     outcome: Outcome
     note: str = ""
     bound: float = 0.0
+    baseline_of: int | None = None
+    control_of: int | None = None
 
     def __post_init__(self) -> None:
-        """Ensure that an attack without trials claims no result."""
+        """Turn rates into plain numbers, refuse what cannot be, and ensure that without trials no result is claimed."""
+        check = Checked(self, f"attack {shortened(self.name)}")
+        check.texts("name", "profile", "note")
+        check.words("outcome", get_args(Outcome))
+        check.whole_numbers("trials", least=0)
+        check.whole_numbers("baseline_of", "control_of", least=0, optional=True)
+        check.numbers("successes", low=0.0, high=self.trials)
+        check.numbers("baseline", low=0.0, high=1.0)
+        check.numbers("bound", low=0.0)
+        check.numbers("control", "power", low=0.0, high=1.0, optional=True)
         if not self.trials:
             object.__setattr__(self, "interval", None)
             object.__setattr__(self, "outcome", NOT_TRIED)
+        check.interval(low=0.0, high=1.0)
 
     @property
     def rate(self) -> float | None:
@@ -195,4 +215,5 @@ class Attack:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attack as plain values, for JSON; rate and interval are null without trials."""
-        return {**asdict(self), "rate": self.rate}
+        held = {name: value for name, value in asdict(self).items() if name not in ("baseline_of", "control_of")}
+        return {**held, "rate": self.rate}

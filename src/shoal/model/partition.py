@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.model.findings import Finding
+from shoal.model.read_only import read_only
 from shoal.model.sketches import Sketch
 
 
@@ -30,6 +31,9 @@ class Partition:
     findings: tuple[Finding, ...] = ()
     sketches: tuple[Sketch, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", read_only(self.labels))
+
     @classmethod
     def of(
         cls,
@@ -47,9 +51,7 @@ class Partition:
         first[given[::-1]] = rows[::-1]  # the last assignment wins: the first row of each group
         rank = np.empty(first.size, np.int64)
         rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-        numbered = rank[given]
-        numbered.setflags(write=False)
-        return cls(numbered, notes, findings, sketches)
+        return cls(rank[given], notes, findings, sketches)
 
     @property
     def n(self) -> int:

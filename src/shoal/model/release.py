@@ -19,6 +19,7 @@ from shoal.model.notes import Note
 from shoal.model.options import ReportFormat, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
+from shoal.model.read_only import read_only
 from shoal.model.sketches import Sketch
 
 
@@ -49,6 +50,7 @@ class Making:
     sketches: tuple[Sketch, ...]  # figures for the charts of the private folder
     sketched: tuple[str, ...]  # the columns of the sketches
     reorder: Callable[[Any, NDArray[np.int64]], Any]  # returns these rows of a frame under a new index
+    copied: Callable[[Any], Any]  # returns a frame whose changes do not show in the one that it was made from
     writer: Callable[..., Path]  # called by `save`
     reporter: Callable[..., str]  # called by `report`
     answerer: Callable[..., Any]  # returns the lines that a notebook shows first
@@ -78,7 +80,7 @@ class Release:
     table : pyarrow.Table
         The released rows in the order in which they are written.
     rows : int64 array
-        The number of the input row of each row of `aligned()`: 0 to n - 1, without suppressed rows.
+        The number of the input row of each row of `aligned()`: 0 to n - 1, without suppressed rows. Read-only.
     policy : Policy
         The complete policy, with the role and form of every column and the random seed.
     verdicts : tuple of Verdict
@@ -107,6 +109,9 @@ class Release:
     _making: Making
     missing: tuple[Note, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", read_only(self.rows))
+
     @cached_property
     def data(self) -> Any:
         """The released rows as the caller's type of frame, in the order in which they are written.
@@ -125,9 +130,10 @@ class Release:
         Returns
         -------
         frame
-            Of the caller's type, without suppressed rows.
+            Of the caller's type, without suppressed rows. Each call returns a frame of its own: what is added to one
+            appears neither in another nor in `data`.
         """
-        return self._making.aligned
+        return self._making.copied(self._making.aligned)
 
     @property
     def labels(self) -> NDArray[np.int64]:

@@ -9,6 +9,9 @@ of unknown kind: `for_page` omits it.
 import math
 from typing import Any, SupportsIndex
 
+EDGE = 1e-6  # rows: a smaller difference is rounding
+MOST_DIGITS = 1e15  # figures from here on are written with an exponent
+
 
 class Rows(int):
     """A number of rows, cells, records or people."""
@@ -16,6 +19,22 @@ class Rows(int):
 
 class RowShare(float):
     """A percentage of the rows."""
+
+
+class Share(float):
+    """The share of a number of rows or people, from 0 to 1, that have something in common."""
+
+    of: int
+
+    def __new__(cls, share: float, of: int) -> "Share":
+        """Keep the number beside the share."""
+        made = super().__new__(cls, share)
+        made.of = of
+        return made
+
+    def __getnewargs__(self) -> tuple[float, int]:  # type: ignore[override]
+        """Return the parts, so that it survives pickling."""
+        return float(self), self.of
 
 
 class _Written(str):
@@ -40,8 +59,8 @@ class Sentence(str):
     """A text that knows the numbers in it.
 
     `template` has a name in braces for each number, as in `str.format`; digits in the template itself are the same for
-    every table. Integers are written with separators of thousands. The numbers `given` are `Rows` and `RowShare` if
-    they may be suppressed, plain ones otherwise, and sentences.
+    every table. Integers are written with separators of thousands. The numbers `given` are `Rows`, `RowShare`
+    and `Share` if they may be suppressed, plain ones otherwise, and sentences.
 
     Examples
     --------
@@ -116,10 +135,34 @@ def few(rows: float, n: int, k: int) -> str:
     return f"all but fewer than {k}" if n - k < size < n else plain_figure(rows)
 
 
+def few_of(share: float, of: int, k: int) -> str:
+    """Write what is shown instead of a share that stands for fewer than k, or all but so few; empty if it may be shown.
+
+    Examples
+    --------
+    >>> few_of(0.04, 100, 5), few_of(0.97, 100, 5), few_of(0.4, 100, 5), few_of(0.5, 4, 5)
+    ('below 0.050', 'above 0.950', '', 'withheld')
+    """
+    counted, edge = share * of, k - EDGE
+    if EDGE < counted < edge:
+        return f"below {k / of:.3f}" if k < of else "withheld"
+    if EDGE < of - counted < edge:
+        return f"above {1 - k / of:.3f}" if k < of else "withheld"
+    return ""
+
+
 def plain_figure(value: float) -> str:
-    """Write a figure as the commands do: an integer without decimals, a large figure with two, others to six digits."""
+    """Write a figure as the commands do: an integer without decimals, a large figure with two, others to six digits.
+
+    Examples
+    --------
+    >>> plain_figure(1234567.0), plain_figure(1234.5), plain_figure(1e300)
+    ('1,234,567', '1,234.50', '1e+300')
+    """
     if not math.isfinite(value):
         return "none" if math.isnan(value) else "without limit"
+    if abs(value) >= MOST_DIGITS:
+        return f"{value:.6g}"
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.6g}" if abs(value) < 1000 else f"{value:,.2f}"
@@ -136,10 +179,13 @@ def _suppressed(value: Any, n: int, k: int) -> Any:
         return _Written(Sentence.suppressed(value, n, k))  # a subclass may not write it in its own way
     if isinstance(value, Rows):
         return _Written(few(int(value), n, k)) if 0 < abs(value) < n else value
+    if isinstance(value, Share):
+        hidden = few_of(value, value.of, k)
+        return _Written(hidden) if hidden else value
     if isinstance(value, RowShare) and n:
-        rows, edge = abs(value) * n / 100, k - 1e-6
+        rows, edge = abs(value) * n / 100, k - EDGE
         if 0 < rows < edge:
             return _Written(f"below {plain_figure(100 * k / n)}")
-        if 1e-6 < n - rows < edge:
+        if EDGE < n - rows < edge:
             return _Written(f"above {plain_figure(100 * (1 - k / n))}")
     return value

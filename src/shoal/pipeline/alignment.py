@@ -23,6 +23,7 @@ from shoal.certify.certificate import CERTIFICATE, data_files
 from shoal.errors import DataError
 from shoal.io.frames import has_published_index, in_another_order
 from shoal.model.asking import option
+from shoal.model.release import Release
 from shoal.model.table import Table, canonical
 
 FEWEST = 30  # rows in which an association can be found
@@ -49,6 +50,18 @@ def refuse_other_labels(given: Any, original: Any, what: str = "release") -> Non
         raise DataError(
             f"{what}: its index has the labels of the original in another order; reorder it with "
             f"{what}.loc[original.index]."
+        )
+
+
+def refuse_shuffled(release: Release, original: Any) -> None:
+    """Refuse an original, as a pandas frame, whose labels show that its rows are no longer where the release has them.
+
+    Labels that were 0 to n - 1 when the release was made are known as well: a frame that was shuffled keeps them.
+    """
+    if in_another_order(release._making.aligned, original, release.rows):
+        raise DataError(
+            "original: its index shows that its rows are in another order than when the release was made. Give it in "
+            "its former order."
         )
 
 

@@ -24,13 +24,13 @@ def tried(
     """
     if any(card.control for card in wanted):
         control_case(case)  # refuses control rows that lack a quasi-identifier
-    reasons = "; ".join(doubts(case))
+    reasons = Sentence.joined(list(doubts(case)))
     found, whole = [], Clock(budget)
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
         clock = whole.part(len(wanted) - number)
         bare = strict or card.name in attacks.built_in
-        one = card.function(case, known, clock) if bare else _tried(card, case, known, clock)
+        one = _named(card, case, known, clock) if bare else _tried(card, case, known, clock)
         doubt = Sentence(
             "{between}CONTROL ROWS ARE DOUBTFUL: {reasons}", between="; " if one.note else "", reasons=reasons
         )
@@ -38,9 +38,16 @@ def tried(
     return tuple(found)
 
 
+def _named(card: AttackCard, case: Case, known: Known, clock: Clock) -> Attack:
+    """Run an attack; that of a plug-in must return its own name and profile."""
+    found = card.function(case, known, clock)
+    card.refuse_unless_named(found, known)
+    return found
+
+
 def _tried(card: AttackCard, case: Case, known: Known, clock: Clock) -> Attack:
     """Run the attack of a plug-in; if it fails, it was not tried, and its note says why."""
     try:
-        return card.function(case, known, clock)
+        return _named(card, case, known, clock)
     except (ShoalError, OSError) as problem:
         return Attack(card.name, known.name, 0.0, 0, None, 0.0, None, None, NOT_TRIED, str(problem))

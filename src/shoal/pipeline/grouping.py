@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.catalogue import MethodCard, methods
+from shoal.catalogue.measure_card import of_plug_in
 from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError, failed
 from shoal.model.asking import option
@@ -19,6 +20,7 @@ from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
+from shoal.model.read_only import read_only
 from shoal.prepare.encode import Encoded
 from shoal.privacy.verdict.values import Values
 from shoal.protect import protected
@@ -79,28 +81,22 @@ def cluster(
     if "limits" in card.uses:
         run["limits"] = limits_of(policy, sensitive)
     run["view_of"], run["label"] = encoded.view_of, label
-    seen = encoded.X if encoded.columns is None else encoded.columns
+    seen: Any = encoded.X if encoded.columns is None else encoded.columns
     passed = {name: run[name] for name in card.uses}
-    if card.name not in methods.built_in:  # what a plug-in changed would falsify the figures
-        seen, passed = read_only(seen), {name: read_only(value) for name, value in passed.items()}
+    if not card.built_in:  # what a plug-in changed would falsify the figures
+        seen, passed = read_only((seen, passed))
     found = card.function(seen, **given, **passed)
     if found.n != len(encoded.X):
         raise MethodError(failed(card.name, f"it returned groups for {found.n} of {len(encoded.X)} rows"))
+    if not card.built_in:
+        named = of_plug_in(found.findings, f"method {card.name!r}", (card.name,), policy.columns)
+        found = replace(found, findings=named)
     if encoded.view_of is not None and "view_of" not in card.uses:
         found = replace(found, notes=(*found.notes, Note(IGNORED, f"{card.name}: {UNVIEWED}")))
     if encoded.weights is None or "weights" in card.uses:
         return found
     # The findings of a method that ignores weights are not valid for weighted rows.
     return replace(found, notes=(*found.notes, Note(IGNORED, f"{card.name}: {UNGUIDED}")), findings=())
-
-
-def read_only(given: Any) -> Any:
-    """Return an array, or a tuple of arrays such as `Columns`, that cannot be written to; anything else as it is."""
-    if isinstance(given, np.ndarray):
-        seen = given.view()
-        seen.setflags(write=False)
-        return seen
-    return type(given)(*map(read_only, given)) if isinstance(given, tuple) else given
 
 
 def check_method(policy: Policy, n: int) -> tuple[MethodCard, dict[str, Any]]:
@@ -113,7 +109,7 @@ def check_method(policy: Policy, n: int) -> tuple[MethodCard, dict[str, Any]]:
             f"{card.name}: accepts at most {card.most_rows:,} rows; the table has {n:,}. Choose another method."
         )
     # A plug-in may do without a label; the built-in methods that use it learn from it.
-    if "label" in card.uses and card.name in methods.built_in and policy.label is None:
+    if "label" in card.uses and card.built_in and policy.label is None:
         raise MethodError(
             f"{card.name}: there are no labels to learn from. Name the label column ({option('label', 'COLUMN')}), or "
             "choose another method."

@@ -31,7 +31,7 @@ from shoal.model.release import Release
 from shoal.model.seeds import SEEDS
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table
-from shoal.pipeline.alignment import other_rows, refuse_other_labels, refuse_published_order
+from shoal.pipeline.alignment import other_rows, refuse_other_labels, refuse_published_order, refuse_shuffled
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.attempts import tried
 from shoal.pipeline.hierarchies import given_trees
@@ -273,6 +273,8 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
     """Return the policy, the aligned original and release, the places of the rows in the file, and their groups."""
     if isinstance(release, Release):
         named, places = release.policy, release._making.position
+        if original is not None:
+            refuse_shuffled(release, original)
         table = None if original is None else _rows_of(original, named, release.rows)
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)

@@ -17,7 +17,7 @@ from shoal.certify.released import is_text
 from shoal.errors import PolicyError, ReadError
 from shoal.io.bundle import settle
 from shoal.io.files import read
-from shoal.io.frames import reordered, to_frame
+from shoal.io.frames import copied, reordered, to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.asking import in_seconds
@@ -184,7 +184,7 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None, stric
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     own = tuple(as_note(note) for note in partition.notes)
-    if named.method.name not in methods.built_in:  # the numbers in the notes of a plug-in may count few rows
+    if not methods.load(named.method.name).built_in:  # the numbers in the notes of a plug-in may count few rows
         own = tuple(note for note in own if for_page(note.fact, n, k))
     labelled = about_labels(columns_that_decide_label(arranged, named))
     of_columns = (*extremes(arranged, named), *labelled, *hidden(arranged, named), *notes)
@@ -356,6 +356,7 @@ def _release(
             sketches=(),
             sketched=encoded.names,
             reorder=reordered,
+            copied=copied,
             writer=write,
             reporter=report_of,
             answerer=answer_of,

@@ -19,6 +19,7 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 from shoal.reports import blocks
 from shoal.reports.answer import table_answer
+from shoal.reports.attempts import without_few
 from shoal.reports.blocks import Block
 from shoal.reports.counting import middles, of_column
 from shoal.reports.facts import MOST, Claims, column_figures, released_picture, report_facts, shown_between
@@ -63,7 +64,7 @@ def holder_facts(
         blocks.section("columns", "Columns before and after", _columns(case)),
         blocks.section("correlations", "Correlations", _correlations(case)),
         blocks.section("plane", "Rows in two dimensions", _plane(plane)),
-        blocks.section("attacks", "Attacks", _attacks(attacks, n, k)),
+        blocks.section("attacks", "Attacks", _attacks(attacks, case)),
         blocks.section("method", "Pictures of the method", _pictures(pictures or {}, plane is not None)),
         blocks.section("changes", "What was changed", _changes(ledger, suppressed, n, k)),
         blocks.section("notes", "Notes", [blocks.items(notes)] if notes else []),
@@ -206,25 +207,17 @@ def _plane(sketch: PlaneSketch | None) -> list[Block | None]:
     return [blocks.text(f"{say('plane')}{sampled}", legend("plane")), blocks.figures(both, wide=True)]
 
 
-def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
+def _attacks(attacks: Sequence[Attack], case: Case) -> list[Block | None]:
     """Return how successful each attack was."""
     if not attacks:
         return []
-    rows = [(one.name, *({**one.shown(), **_few(one, k)}).values(), for_page(one.note, n, k)) for one in attacks]
+    n, k = case.n, case.policy.constraints.k
+    rows = [(one.name, *without_few(one, case).values(), for_page(one.note, n, k)) for one in attacks]
     heads = ("attack", ">rate", ">95% interval", ">baseline", ">control", ">bound", "outcome", "note")
     return [
         blocks.text(f"Attempts by an attacker who {attacks[0].profile}. {say('attacks')}"),
         blocks.table(heads, rows),
     ]
-
-
-def _few(one: Attack, k: int) -> dict[str, str]:
-    """Withhold the exact rate and interval of an attack if fewer than k attempts succeeded, or failed."""
-    if 0 < one.successes < k:
-        return {"rate": f"below {k / one.trials:.3f}" if k < one.trials else "withheld", "interval": ""}
-    if 0 < one.trials - one.successes < k:
-        return {"rate": f"above {1 - k / one.trials:.3f}" if k < one.trials else "withheld", "interval": ""}
-    return {}
 
 
 def _without_few(findings: Sequence[Finding], ledger: Sequence[Change], k: int) -> Sequence[Finding]:

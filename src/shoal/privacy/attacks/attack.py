@@ -83,13 +83,16 @@ def concluded(
     allowed: float = 0.0,
     note: str = "",
     ended: bool = False,
+    baseline_of: int | None = None,
+    control_of: int | None = None,
 ) -> Attack:
     """Return the result of an attack.
 
     `right` has one entry per trial: 1 for a right guess, 0 for a wrong one, 1/m for a guess among m of which one is
     right. `allowed` is what the policy allows in any case. Without trials the note must say why, by default that there
     were no targets; numbers of rows in it must be those of a `Sentence`. `ended` says that time ran out before
-    everything was tried: what was tried may be the weaker part of the attack.
+    everything was tried: what was tried may be the weaker part of the attack. `baseline_of` and `control_of` are as in
+    `Attack`.
     """
     trials, successes = int(right.size), float(right.sum())
     note = note or ("" if trials else "there were no targets")
@@ -104,7 +107,21 @@ def concluded(
         outcome = "too weak to tell"
     else:
         outcome = "no evidence"
-    return Attack(name, profile.name, successes, trials, (low, high), baseline, control, power, outcome, note, bound)
+    return Attack(
+        name,
+        profile.name,
+        successes,
+        trials,
+        (low, high),
+        baseline,
+        control,
+        power,
+        outcome,
+        note,
+        bound,
+        baseline_of,
+        control_of,
+    )
 
 
 def allowed_by_k(case: Case) -> float:

@@ -22,7 +22,7 @@ from shoal.catalogue import attack
 from shoal.model.asking import either
 from shoal.model.column import Kind
 from shoal.model.findings import Attack
-from shoal.model.sentences import Sentence
+from shoal.model.sentences import Sentence, Share
 from shoal.privacy.attacks.attack import FEW, Clock, Profile, concluded
 from shoal.privacy.attacks.singling import control_case
 from shoal.privacy.measures.case import Case
@@ -164,7 +164,7 @@ def _membership(name: str, case: Case, profile: Profile, margin: float, *, near:
     if near and held.people.shape[1] < 2:
         return nothing("with one column everyone is one cell off")
     found, copy = matches(held.people, held.published), matches(held.people, held.people[held.member])
-    who, notes = found.near if near else found.exact, []
+    who, notes = found.near if near else found.exact, list[str]()
     if near and int(who.sum()) < FEW:
         who = found.near | found.exact
         if who.any():
@@ -175,21 +175,30 @@ def _membership(name: str, case: Case, profile: Profile, margin: float, *, near:
     every, single = held.member[who], held.member[who & found.alone]
     alone = single.size >= FEW
     right = (single if alone else every).astype(np.float64)
-    base = float(held.member[found.alone].mean() if alone else held.member.mean())
+    everyone = held.member[found.alone] if alone else held.member
+    base = float(everyone.mean())
     tried = held.member[copy.exact & copy.alone] if alone else held.member[copy.exact]
     if alone:
-        whole = f"{every.mean():.3f} with a baseline of {held.member.mean():.3f}"
-        notes.insert(0, f"people alone in the register with their combination; all who match: {whole}")
+        whole = Sentence(
+            "people alone in the register with their combination; all who match: {rate:.3f} with a baseline of "
+            "{base:.3f}",
+            rate=Share(every.mean(), every.size),
+            base=Share(held.member.mean(), held.member.size),
+        )
+        notes.insert(0, whole)
     elif every.size:
         notes.insert(0, "all who match, as few are alone in the register with their combination")
     else:
         but = " exactly or in all cells but one" if near else ""
         notes.insert(0, f"no one in the register matches a published combination{but}")
     if right.size >= FEW and wilson(float(right.sum()), right.size)[1] < base:
-        notes.append(
-            f"below the baseline: conversely, {1 - right.mean():.3f} of the people who match are not in "
-            f"the table, compared with {1 - base:.3f} by chance"
+        below = Sentence(
+            "below the baseline: conversely, {others:.3f} of the people who match are not in the table, compared with "
+            "{expected:.3f} by chance",
+            others=Share(1 - right.mean(), right.size),
+            expected=Share(1 - base, everyone.size),
         )
+        notes.append(below)
     if held.left_out:
         notes.append("columns published by range, set or tree are left out")
     return concluded(
@@ -200,6 +209,7 @@ def _membership(name: str, case: Case, profile: Profile, margin: float, *, near:
         power=float(tried.mean()) if tried.size else 0.0,
         allowed=min(1.0, base + margin),
         note=Sentence.joined(notes),
+        baseline_of=everyone.size,
     )
 
 

@@ -147,6 +147,7 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
         allowed=allowed_by_k(case),
         note=Sentence.joined(notes),
         ended=done.size < targets.size,
+        baseline_of=0,
     )
 
 
@@ -180,7 +181,8 @@ def row_order(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: AR
     alike = classes([read_column(column).codes for column in case.released.columns], n)[pairs]
     right[alike[:, 0] == alike[:, 1]] = 0.5
     # A small rank correlation r corresponds to a share of (1 + 2 r / 3) / 2 of pairs in the same order.
-    return concluded(name, profile, right, baseline=0.5, power=1.0, allowed=0.5 + luck / 3, note=Sentence.joined(notes))
+    note, allowed = Sentence.joined(notes), 0.5 + luck / 3
+    return concluded(name, profile, right, baseline=0.5, power=1.0, allowed=allowed, note=note, baseline_of=0)
 
 
 def _other(case: Case) -> pa.Table | None:

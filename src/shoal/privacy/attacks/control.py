@@ -20,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import listed
+from shoal.model.sentences import Sentence, Share
 from shoal.model.table import Table
 from shoal.privacy.attacks.combination import alike, is_number
 from shoal.privacy.measures.case import Case
@@ -75,8 +76,12 @@ def _members(codes: list[Labels], n: int) -> list[str]:
     same, twins = held[rows[n:]] > 0, held[rows[:n]] > 1
     if wilson(float(same.sum()), same.size)[0] <= wilson(float(twins.sum()), n)[1]:
         return []
-    shares = f"{same.mean():.0%} of them equal a row of the table in all columns, {twins.mean():.0%} expected by chance"
-    return [f"{shares}: they may be in it"]
+    sentence = Sentence(
+        "{same:.0%} of them equal a row of the table in all columns, {twins:.0%} expected by chance: they may be in it",
+        same=Share(same.mean(), same.size),
+        twins=Share(twins.mean(), n),
+    )
+    return [sentence]
 
 
 def _unknown(codes: Labels, n: int) -> float:

@@ -22,7 +22,7 @@ from shoal.catalogue import attack
 from shoal.catalogue.model_card import SLACK
 from shoal.errors import DataError
 from shoal.model.findings import Attack
-from shoal.model.sentences import Rows, Sentence
+from shoal.model.sentences import Rows, Sentence, Share
 from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled, time_up
 from shoal.privacy.attacks.composition import Suspects, suspects
 from shoal.privacy.attacks.singling import control_case, limits
@@ -37,6 +37,7 @@ NEAR = 0.02  # share of the ranks of a column
 TAU = 0.9  # posterior above which an attacker is sure
 WINDOW = 0.05  # share of the range of a sensitive column
 SHUFFLES = 19  # the largest of these is exceeded by chance once in twenty
+PERMITTED = "k = {k} already permits {allowed:.3f}"
 FEW = 20  # numbers with at most this many distinct values are guessed like categories
 
 Floats = NDArray[np.float64]
@@ -175,9 +176,19 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
         conceded.append(within_ranks(middle, cells[there], cells).astype(np.float64))
     hits = np.concatenate(right)
     baseline, allowed = (float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (baselines, conceded))
-    conceded_text = f"k = {case.policy.constraints.k} already permits {allowed:.3f}"
-    text = Sentence.joined([conceded_text, *note])
-    return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note=text, ended=bool(note))
+    permitted = Sentence(PERMITTED, k=case.policy.constraints.k, allowed=Share(allowed, hits.size))
+    text = Sentence.joined([permitted, *note])
+    return concluded(
+        name,
+        profile,
+        hits,
+        baseline=baseline,
+        power=1.0,
+        allowed=allowed,
+        note=text,
+        ended=bool(note),
+        baseline_of=hits.size,
+    )
 
 
 @attack("homogeneity", requires=("sensitive",))
@@ -220,7 +231,15 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
             notes.append(Sentence(template, close=Rows(close)))
         text = Sentence.joined([*notes, *note])
         made = concluded(
-            name, profile, right, baseline=baseline, power=power, allowed=most, note=text, ended=bool(note)
+            name,
+            profile,
+            right,
+            baseline=baseline,
+            power=power,
+            allowed=most,
+            note=text,
+            ended=bool(note),
+            baseline_of=targets.size,
         )
         worst.append(((made.rate or 0.0) - max(baseline, most), made))
     return max(worst, key=lambda one: one[0])[1]
@@ -258,7 +277,8 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
             control = float(guessed(theirs, _secrets(others)[column], outsiders[: theirs.who.size]).mean())
         baseline = _constant(secret)
         power = float(guessed(copy, secret.raw(), targets).mean())
-        notes = [f"{column!r}; k = {k} already permits {allowed:.3f}", *note]
+        permitted = Sentence(PERMITTED, k=k, allowed=Share(allowed, targets.size))
+        notes = [repr(column), permitted, *note]
         made = concluded(
             name,
             profile,
@@ -269,6 +289,8 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
             allowed=allowed,
             note=Sentence.joined(notes),
             ended=bool(note),
+            baseline_of=secret.true.size,
+            control_of=None if theirs is None else theirs.who.size,
         )
         worst.append(((made.rate or 0.0) - max(baseline, allowed, control or 0.0), made))
     return max(worst, key=lambda one: one[0])[1]

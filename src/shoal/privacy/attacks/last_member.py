@@ -108,7 +108,17 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
     if done < len(columns):
         notes.append(f"time ran out after {done} of {len(columns)} columns")
     text, ended = Sentence.joined(notes), done < len(columns)
-    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note=text, ended=ended)
+    return concluded(
+        name,
+        profile,
+        hits,
+        baseline=baseline,
+        power=able,
+        allowed=bound,
+        note=text,
+        ended=ended,
+        baseline_of=hits.size,
+    )
 
 
 def _weights(case: Case) -> Floats | None:

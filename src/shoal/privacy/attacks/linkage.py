@@ -115,16 +115,17 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     right, note = joined(before, released, targets)
     whole, *parts = (_Rows.of([before[j] for j in half], case.n).alike for half in (order, *halves))
     power = (whole / parts[0] / parts[1])[targets[: right.size]]
-    control = None
+    control, outside = None, 0
     others, m = control_case(case)
     if m:
         outsiders, seen = places(others, profile.known)
         rng = np.random.default_rng((case.seed, 21))
         some = rng.permutation(sampled(m, MOST, rng))
-        control = float(joined(outsiders, _Rows.of(seen, case.n), some)[0].mean())
+        found = joined(outsiders, _Rows.of(seen, case.n), some)[0]
+        control, outside = float(found.mean()), found.size
     share = RowShare(100 * np.count_nonzero(right) / max(1, right.size))
     meet = Sentence("the two sets share rows for {share:.1f}% of the targets", share=share)
-    return _concluded("linkability", case, profile, right, power, [meet] * (right.size > 0), note, control)
+    return _concluded("linkability", case, profile, right, power, [meet] * (right.size > 0), note, control, outside)
 
 
 @attack("probabilistic linkage")
@@ -264,6 +265,7 @@ def _concluded(
     notes: Sequence[str],
     late: list[str],
     control: float | None = None,
+    control_of: int = 0,
 ) -> Attack:
     """Return the result of an attack, compared with a random row and what k allows."""
     if not case.n:
@@ -278,4 +280,6 @@ def _concluded(
         allowed=allowed_by_k(case),
         note=Sentence.joined([*notes, *late]) if profile.known else "no column is known: the guess is random",
         ended=bool(late),
+        baseline_of=0,
+        control_of=control_of,
     )

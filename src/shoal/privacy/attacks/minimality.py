@@ -195,6 +195,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
         outcome,
         note,
         bound,
+        baseline_of=0,  # a share in one class
     )
 
 

@@ -215,11 +215,12 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         Sentence("{some} of {all} about several", some=Rows(several.sum()), all=several.size),
     ]
     others, m = control_case(case)
-    control = None
+    control, outside = None, np.zeros(0, bool)
     if m:
         people = sampled(m, n, np.random.default_rng((case.seed, 64)))
         there = [column.some(people) for column in _columns(others, profile)]
-        control = float(np.concatenate(isolating(there, statements, clock)).mean())
+        outside = np.concatenate(isolating(there, statements, clock))
+        control = float(outside.mean())
         notes += [Sentence("there are {m} control rows for {n}", m=Rows(m), n=n)] if m < n else []
     copy = _columns(raw(case), profile)
     known = stated(copy, k, np.random.default_rng((case.seed, 63)), clock)
@@ -237,6 +238,8 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         allowed=allowed,
         note=Sentence.joined(list(notes)),
         ended=ended,
+        baseline_of=right.size,
+        control_of=outside.size,
     )
 
 

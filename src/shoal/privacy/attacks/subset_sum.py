@@ -199,6 +199,7 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
         power=float(np.mean(power)) if power else None,
         note=Sentence.joined(notes),
         ended=len(right) < tried.size,
+        baseline_of=0,
     )
 
 

@@ -130,6 +130,7 @@ def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # 
             rare=Rows(rare),
             k=case.policy.constraints.k - 1,
         ),
+        baseline_of=0,
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shoal.errors import DataError
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
+from shoal.model.read_only import read_only
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.measures.pairs import Pair, pairs
@@ -28,7 +29,10 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A release, and the table that it was made from if the data holder gives it."""
+    """A release, and the table that it was made from if the data holder gives it.
+
+    Its arrays cannot be written to: measures of plug-ins receive them, and `release.data` is made from the same ones.
+    """
 
     released: pa.Table
     policy: Policy  # with every column named
@@ -48,6 +52,10 @@ class Case:
     taken: dict[str, tuple[Finding, ...]] = field(default_factory=dict, init=False, repr=False)
     faults: dict[str, str] = field(default_factory=dict, init=False, repr=False)  # of plug-in measures that failed
 
+    def __post_init__(self) -> None:
+        for name in ("places", "groups", "matrix"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
     @property
     def n(self) -> int:
         """The number of released rows."""
@@ -56,27 +64,27 @@ class Case:
     @cached_property
     def labels(self) -> Labels:
         """The class of each released row."""
-        return classes([column.codes for column in self.quasi], self.n)
+        return read_only(classes([column.codes for column in self.quasi], self.n))
 
     @cached_property
     def sizes(self) -> Labels:
         """The rows of each class."""
-        return np.bincount(self.labels)
+        return read_only(np.bincount(self.labels))
 
     @cached_property
     def quasi(self) -> list[Values]:
         """The released quasi-identifiers; a column that the policy does not name is one."""
-        return quasi_columns(self.released, self.policy)
+        return read_only(quasi_columns(self.released, self.policy))
 
     @cached_property
     def sensitive(self) -> dict[str, Values]:
         """The released sensitive columns."""
-        return sensitive_columns(self.released, self.policy)
+        return read_only(sensitive_columns(self.released, self.policy))
 
     @cached_property
     def counts(self) -> dict[str, Counts]:
         """How often each sensitive value occurs in each class, by column."""
-        return {name: Counts.of(self.labels, column) for name, column in self.sensitive.items()}
+        return {name: read_only(Counts.of(self.labels, column)) for name, column in self.sensitive.items()}
 
     @cached_property
     def columns(self) -> list[Pair]:
@@ -93,7 +101,8 @@ class Case:
     @cached_property
     def label(self) -> NDArray[np.int64] | None:
         """The class that analysts predict, row by row, if the policy names one."""
-        return None if self.policy.label is None else read_column(self.released.column(self.policy.label)).codes
+        label = self.policy.label
+        return None if label is None else read_only(read_column(self.released.column(label)).codes)
 
 
 def once_per_case(function: Callable[[Case], Kept]) -> Callable[[Case], Kept]:

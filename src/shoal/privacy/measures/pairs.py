@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
+from shoal.model.read_only import read_only
 from shoal.model.table import Table, type_name
 from shoal.prepare.encode import microseconds
 from shoal.prepare.hierarchy import Hierarchy
@@ -85,7 +86,7 @@ class Pair:
         both = pa.chunked_array([*self.before.chunks, *self.after.cast(self.before.type).chunks], self.before.type)
         coded = both.combine_chunks().dictionary_encode()
         found = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
-        return found[: len(self.before)], found[len(self.before) :]
+        return read_only((found[: len(self.before)], found[len(self.before) :]))
 
     @property
     def numbers_before(self) -> Floats:
@@ -102,7 +103,7 @@ class Pair:
             column = pc.index_in(column.cast(pa.string()), value_set=pa.array(self.order, pa.string()))
         elif pa.types.is_temporal(column.type):
             column = microseconds(column)
-        return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
+        return read_only(np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()))
 
 
 def _comparable(pair: Pair) -> None:

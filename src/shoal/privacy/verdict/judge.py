@@ -4,6 +4,7 @@ Every privacy model has a card (`model_cards`): what a policy asks of it, the fi
 large figures are bad. `anonymize` and `enforce` read these cards; the check of a folder counts independently.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.catalogue import ModelCard, models, requested_model
-from shoal.errors import DataError
+from shoal.errors import DataError, MethodError
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_KNOWN, SEPARATOR, Constraints, Policy
 from shoal.privacy.verdict.classes import Counts, Figures, Labels, classes
@@ -80,4 +81,10 @@ def _verdict(
     if not figures.size:
         return Verdict(model, column, asked, 0.0, holds=False, note="the release has no rows")
     note = f"{int(bad.sum()):,} of {figures.size:,} classes fail" if bad.any() else ""
-    return Verdict(model, column, asked, float(figures.min() if high else figures.max()), not bad.any(), note)
+    found = float(figures.min() if high else figures.max())
+    if not bad.any() and not math.isfinite(found):
+        raise MethodError(
+            f"plug-in: the model {model!r} gave an infinite figure for every class, and a certificate needs a finite "
+            "one. Report this to its authors."
+        )
+    return Verdict(model, column, asked, found, not bad.any(), note)
