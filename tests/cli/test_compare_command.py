@@ -36,7 +36,7 @@ def test_figures_ranks_and_tests_are_shown(place, tmp_path):
 
 @pytest.mark.slow
 def test_one_data_set_is_shown_without_ranks(place):
-    words = ("--methods", "mdav,mondrian,one_pass", "--seeds", 2, "-k", 4)
+    words = ("--methods", "mdav,mondrian,one_pass", "--seeds", 2, "-k", 4, "--log-format", "none")
     code, out, err = run("compare", place / "ward0.csv", *words)
     assert (code, err) == (0, "")
     assert "±" in out
