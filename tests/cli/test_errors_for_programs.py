@@ -81,8 +81,9 @@ def test_an_error_without_a_reason_names_its_place(monkeypatch, tmp_path):
 
     (tmp_path / "x.csv").write_text("a,b\n1,2\n2,3\n")
     monkeypatch.setattr("shoal.pipeline.ready.encode", broken)
-    done = shoal_command("anonymize", "x.csv", "-k", 2, "-o", "out", cwd=tmp_path)
+    done = shoal_command("anonymize", "x.csv", "-k", 2, "-o", "out", "--json", cwd=tmp_path)
     assert done.code == 2
+    assert json.loads(done.out)["error"]["kind"] == "OSError"
     assert "cannot be read (OSError, test_errors_for_programs.py line" in done.err
     assert "SECRET" not in done.err
 
@@ -223,3 +224,18 @@ def test_a_run_that_is_stopped_says_so_in_json(tmp_path):
     assert running.returncode == 143
     assert json.loads(output)["error"]["exit"] == 143
     assert messages.startswith("shoal: stopped.")
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_an_error_of_the_system_is_json_on_stdout_of_a_process(tmp_path):
+    script = (
+        "import shoal.pipeline.ready as ready\n"
+        "def broken(*_, **__):\n    raise OSError(5, 'Input/output error')\n"
+        "ready.encode = broken\nfrom shoal.cli.app import main; main()"
+    )
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n2,3\n")
+    words = [sys.executable, "-c", script, "anonymize", "x.csv", "-k", "2", "-o", "out", "--json"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Input/output error" in json.loads(done.stdout)["error"]["message"]

@@ -314,7 +314,6 @@ def _run() -> None:
         if is_out_of_memory(problem):
             _fail("MemoryError", f"not enough memory for this table. {WHOLE}", 3)
         if isinstance(problem, OSError):
-            discard_output()
             reason = problem.strerror or place_of(problem)
             _fail("OSError", f"the output cannot be printed or a file cannot be read ({reason}). {WHOLE}", 2)
         message = f"internal error ({place_of(problem)}). {WHOLE} Please report it."
@@ -325,12 +324,12 @@ def _fail(kind: str, message: str, code: int, *, said: bool = False) -> NoReturn
     """Print the error on stderr, unless it was `said`, and, with --json, on stdout as well; then exit."""
     if not said:
         show.error(message)
-    if _wants_json():
-        try:
+    try:
+        if _wants_json():
             show.plain(json_.dumps({"error": {"kind": kind, "message": message, "exit": code}}, ensure_ascii=False))
-            sys.stdout.flush()
-        except OSError:
-            discard_output()
+        sys.stdout.flush()
+    except OSError:  # a full disk, for example
+        discard_output()
     sys.exit(code)
 
 
