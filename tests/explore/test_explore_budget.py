@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.exploration.budget import Budget, Schedule
-from shoal.exploration.growing import Picture
+from shoal.exploration.growing import GrowingPage
 from shoal.exploration.plan import grid
 from shoal.exploration.selection import Preferred, ordered, suitable
 from shoal.model.policy import Policy
@@ -87,7 +87,7 @@ def test_a_method_whose_parameters_are_named_is_kept():
 
 def test_a_growing_picture_is_drawn_soon_and_then_not_too_often():
     drawn = []
-    with Picture(lambda: drawn.append(time.monotonic())) as picture:
+    with GrowingPage(lambda: drawn.append(time.monotonic())) as picture:
         for _ in range(5):
             picture.changed()
             time.sleep(0.1)
@@ -101,6 +101,6 @@ def test_a_picture_that_cannot_be_drawn_stops_nothing():
     def fail():
         raise OSError("the disk is full")
 
-    with Picture(fail) as picture:
+    with GrowingPage(fail) as picture:
         picture.changed()
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""The growing picture: the page of a running exploration, drawn beside the runs and replaced as points arrive."""
+"""The growing page: the picture of a running exploration, drawn beside the runs and replaced as points arrive."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ PAUSE = 10.0  # seconds between two pictures, at least
 REST = 3.0  # times as long as drawing one took, at least
 
 
-class Picture:
+class GrowingPage:
     """A thread that calls `draw` soon after `changed`, but not too often, until it is closed.
 
     The picture of a running exploration is a service: if it cannot be drawn, the runs go on, and the last page, which
@@ -23,7 +23,7 @@ class Picture:
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def __enter__(self) -> "Picture":
+    def __enter__(self) -> "GrowingPage":
         return self
 
     def __exit__(self, *_: object) -> None:

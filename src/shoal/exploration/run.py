@@ -24,7 +24,7 @@ from shoal.exploration.budget import USUAL, Budget, Schedule
 from shoal.exploration.exploration import Exploration
 from shoal.exploration.fingerprints import known_points, marks_of
 from shoal.exploration.folder import Folder
-from shoal.exploration.growing import Picture
+from shoal.exploration.growing import GrowingPage
 from shoal.exploration.memory import at_once
 from shoal.exploration.plan import EVERY, grid
 from shoal.exploration.points import DONE, FAILED, Aims, Outcome, Task, attempt
@@ -225,9 +225,9 @@ def _run(
     step("explore")
     files.refuse_changes()
     with ExitStack() as held:
-        picture = (
-            None if folder is None else held.enter_context(Picture(lambda: made.with_outcomes(found).sketch(folder)))
-        )
+        page = GrowingPage(lambda: made.with_outcomes(found).sketch(folder)) if folder is not None else None
+        if page is not None:
+            held.enter_context(page)
         before = len(found)
         for number, result in results:
             files.refuse_changes()
@@ -238,8 +238,8 @@ def _run(
                 folder.keep(f"points/{marks[point.name]}", outcome.as_dict())
             found[point.name] = outcome
             schedule.finished(point, outcome.seconds)
-            if picture is not None:
-                picture.changed()
+            if page is not None:
+                page.changed()
             tick(len(found), before + len(made.waiting))
 
 
