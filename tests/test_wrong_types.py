@@ -1,6 +1,7 @@
 """Values of a wrong type are refused with a sentence, not taken for something else."""
 
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import shoal
 import shoal.sets
@@ -33,8 +34,14 @@ def release(table):
             lambda table, _: shoal.anonymize(table, sensitive={"diagnosis": 1}),
             "policy: sensitive must be one or more names; got a dict",
         ),
-        (lambda *_: shoal.Anonymizer(5), "Anonymizer: method must be the name of a method; got 5. Write k as k=5"),
-        (lambda *_: shoal.ReleaseThenFit(None, 5), "ReleaseThenFit: method must be the name of a method; got 5"),
+        (
+            lambda *_: shoal.Anonymizer(5).fit([[1.0]] * 9),
+            "Anonymizer: method must be the name of a method; got 5. Write k as k=5",
+        ),
+        (
+            lambda *_: shoal.ReleaseThenFit(DummyClassifier(), 5).fit([[1.0]] * 9, [0, 1, 1] * 3),
+            "ReleaseThenFit: method must be the name of a method; got 5",
+        ),
         (lambda *_: shoal.sets.anonymize(RECORDS, column="x"), "read: 'column' can be given for files"),
         (
             lambda *_: shoal.sets.read(RECORDS, separator=";"),

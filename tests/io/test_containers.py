@@ -92,6 +92,7 @@ def test_a_release_of_an_array_is_an_array_in_the_published_and_in_the_original_
     release = shoal.anonymize(NUMBERS, k=4, quasi=["x0", "x1"], keep=["x2"], seed=1, method="mdav")
     assert release.data.shape == release.aligned().shape == (80, 3)
     assert release.data.dtype == NUMBERS.dtype
+    release.aligned()[:] = 0  # a copy
     assert np.array_equal(release.aligned()[:, 2], NUMBERS[:, 2])
     assert sorted(map(tuple, release.data)) == sorted(map(tuple, release.aligned()))
     found = shoal.verify(release.data, k=4, quasi=["x0", "x1"])
@@ -112,6 +113,9 @@ def test_every_container_gives_the_release_of_the_same_frame():
     columns = shoal.anonymize(table.to_pydict(), **asked)
     rows = shoal.anonymize(table.to_pylist(), **asked)
     assert columns.table.to_pydict() == rows.table.to_pydict() == expected.to_pydict()
+    columns.aligned()["sex"][:] = ["changed"] * 60
+    rows.aligned()[0]["sex"] = "changed"
+    assert "changed" not in str((columns.aligned(), rows.aligned(), columns.data, rows.data))
     assert columns.data == expected.to_pydict()
     assert rows.data == expected.to_pylist()
 

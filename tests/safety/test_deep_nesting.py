@@ -56,6 +56,7 @@ def lines(depth, values):
 def run(monkeypatch, capsys, *words):
     """Run the command line as it is installed; return how it ends and what it says."""
     monkeypatch.setattr(sys, "argv", ["shoal", *map(str, words)])
+    monkeypatch.setenv("SHOAL_LOG", "none")
     with pytest.raises(SystemExit) as end:
         main()
     return end.value.code, capsys.readouterr().err

@@ -147,7 +147,7 @@ def test_released_order_says_nothing_of_the_order_of_the_input(tmp_path):
     assert abs(ranks) < 3 / math.sqrt(n)
 
 
-@pytest.mark.parametrize("bad", [5, None, [1, 2], {"a": [1]}, np.zeros((3, 2)), pd.Series([1, 2])])
+@pytest.mark.parametrize("bad", [5, None, [1, 2], {"a": [1, 2], "b": [1]}, np.zeros(3), pd.Series([1, 2])])
 def test_what_is_no_table_is_refused(bad):
     with pytest.raises(UseError):
         shoal.anonymize(bad, k=2)

@@ -215,8 +215,7 @@ def anonymize(
         raise USAGE_ERROR("Missing option '-o' / '--output', the release folder. Only --dry-run needs none.")
     given = given_options(**options)
     given |= {"policy": policy, "threads": threads, "budget": budget, "strict": strict, "strict_notes": strict_note}
-    if output is not None:
-        check_places(output, private, format, csv_style)
+    check_places(output, private, format, csv_style)
     if dry_run or output is None:
         with show.progress(log_format):
             found = plan_of(file, **given)

@@ -142,6 +142,8 @@ def reordered(frame: Any, rows: Any) -> Any:
 
 def copied(frame: Any) -> Any:
     """Return a frame whose changes do not show in the one given; Arrow tables cannot be changed."""
+    if is_container(frame):
+        return deepcopy(frame)
     wrapped: Any = nw.from_native(frame, eager_only=True)
     if wrapped.implementation.is_pyarrow():
         return frame

@@ -55,12 +55,18 @@ def inner_loop(function: Function) -> Function:
     compiled: Any = _compiled(function, _nrt=False, forceinline=True, no_cpython_wrapper=True)
     if compiled is not function:
         compiled._compile_for_args = partial(_refuse_call, function.__name__)
+        compiled.add_overload = partial(_add_for_loops, compiled.overloads)
     return cast("Function", compiled)
 
 
 def callable_inner_loop(function: Function) -> Function:
     """Inline a loop into the loops that call it, as `inner_loop`, but let Python call it too."""
     return _compiled(function, _nrt=False, forceinline=True)
+
+
+def _add_for_loops(overloads: dict[Any, Any], made: Any) -> None:
+    """Keep a compiled form for other loops, unknown to calls from Python, for which it has no code."""
+    overloads[tuple(made.signature.args)] = made
 
 
 def _refuse_call(name: str, *_: Any, **__: Any) -> None:

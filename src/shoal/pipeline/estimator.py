@@ -48,16 +48,16 @@ class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _set_options(self, method: str | None, options: EstimatorOptions) -> None:
         """Store the parameters unchanged, as scikit-learn requires."""
-        given: object = method
-        if not isinstance(given, str | None):
-            who = type(self).__name__
-            raise PolicyError(f"{who}: method must be the name of a method; got {shortened(given)}. Write k as k=5.")
         self.method = method
         for name in OPTIONS:
             setattr(self, name, options.get(name))
 
     def _make_release(self, source: Any, **more: Any) -> Release:
         """Return the release of a table; `more` overrides parameters."""
+        method: object = self.method
+        if not isinstance(method, str | None):  # not refused earlier, as scikit-learn requires
+            who = type(self).__name__
+            raise PolicyError(f"{who}: method must be the name of a method; got {shortened(method)}. Write k as k=5.")
         given = {name: getattr(self, name) for name in ("method", *OPTIONS) if name != "random_state"} | more
         state = self.random_state
         if state is not None:

@@ -119,7 +119,8 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], ca
             "combination can see that they are in it. The form 'representative' publishes no original rows."
         )
         notes.append(Note("medoids", note))
-    if policy.names("sensitive") and policy.constraints.l is None and policy.constraints.t is None:
+    unlimited = policy.constraints.l is None and (policy.constraints.t or 1.0) >= 1.0  # t = 1 allows everything
+    if policy.names("sensitive") and unlimited:
         notes.append(
             Note(
                 "no-limit-on-sensitive",
@@ -128,7 +129,7 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], ca
             )
         )
     one = found.get("classes of one label %", 0.0)
-    if one >= 1 and policy.constraints.l is None and policy.constraints.t is None:
+    if one >= 1 and unlimited:
         note = (
             f"{one:.0f}% of the classes have a single label: it is revealed for anyone known to be in such a class. "
             "If that matters, make the label sensitive and set l or t."

@@ -211,14 +211,17 @@ def _released() -> dict[str, str]:
 
 
 def check_places(
-    folder: str | Path,
+    folder: str | Path | None,
     private: str | Path | None,
     format: str | None = None,  # noqa: A002
     csv_style: str | None = None,
     *,
     sets: bool = False,
 ) -> None:
-    """Refuse folders, formats and styles that `write` would refuse, before any work is done."""
+    """Refuse folders, formats and styles that `write` would refuse, before any work is done.
+
+    Without a folder, as in a dry run, the others are checked.
+    """
     if format is not None:
         formats.load(format)
     check_style(csv_style)
@@ -226,17 +229,18 @@ def check_places(
         raise WriteError(
             f"write: {argument('csv_style')} is for CSV files, but the format is {format!r}. Choose the format csv."
         )
-    check_target(folder, SETS_RELEASED if sets else _released())
-    check_outside(folder)
-    if private is None:
-        return
-    check_target(private, HELD)
-    public, hidden = Path(folder).resolve(), Path(private).resolve()
-    if public == hidden or public in hidden.parents or hidden in public.parents:
-        raise WriteError(
-            "write: neither the private folder nor the release may be inside the other. Choose another folder."
-        )
-    check_outside(private)
+    if folder is not None:
+        check_target(folder, SETS_RELEASED if sets else _released())
+        check_outside(folder)
+    if private is not None:
+        check_target(private, HELD)
+        check_outside(private)
+    if folder is not None and private is not None:
+        public, hidden = Path(folder).resolve(), Path(private).resolve()
+        if public == hidden or public in hidden.parents or hidden in public.parents:
+            raise WriteError(
+                "write: neither the private folder nor the release may be inside the other. Choose another folder."
+            )
 
 
 def refuse_unless(verdicts: tuple[Verdict, ...]) -> None:

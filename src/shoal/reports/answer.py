@@ -79,7 +79,8 @@ def _held(case: Case, verdicts: Sequence[Verdict]) -> str:
     for verdict in verdicts:
         columns.setdefault((verdict.model, verdict.asked), []).append(verdict)
     each = [_promised(case, held) for held in columns.values()]
-    return _joined([*each, _say("counted", n=f"{case.n:,}")])
+    own = all(verdict.model in models.built_in for verdict in verdicts)
+    return _joined([*each, _say("counted" if own else "counted_but_plug_ins", n=f"{case.n:,}")])
 
 
 def _promised(case: Case, held: Sequence[Verdict]) -> str:
@@ -117,7 +118,7 @@ def _unchanged(case: Case, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]
         return [("", _say("changed"))]
     alone = few(found.alone, n, k)
     sensitive = case.policy.names("sensitive")
-    limited = any(verdict.column in sensitive for verdict in verdicts)
+    limited = any(verdict.column in sensitive and not _allows_everything(verdict) for verdict in verdicts)
     return [
         ("unique-rows", _say("alone", rows=alone[0].upper() + alone[1:], n=f"{n:,}") if found.alone else ""),
         ("", _say("unchanged", columns=listed(found.columns, SHOWN))),
@@ -127,6 +128,11 @@ def _unchanged(case: Case, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]
             _say("unlimited", columns=listed(sensitive, SHOWN)) if sensitive and not limited else "",
         ),
     ]
+
+
+def _allows_everything(verdict: Verdict) -> bool:
+    """Return whether any release meets the constraint: a distance or a share of at most 1."""
+    return verdict.model in ("t-closeness", "(alpha,k)-anonymity") and verdict.asked >= 1
 
 
 def _risk(case: Case, verdicts: Sequence[Verdict]) -> str:
