@@ -311,7 +311,7 @@ def test_the_page_of_a_running_exploration_says_how_far_it_is_and_reloads_itself
             self.draw()
             pages.append((tmp_path / "explored" / "explore.html").read_text())
 
-    monkeypatch.setattr(running, "Picture", Seen)
+    monkeypatch.setattr(running, "GrowingPage", Seen)
     explore(file, methods="mdav", k=[3, 5, 8], jobs=1, output=tmp_path / "explored", **ROLES)
     assert ["In progress: 1 of 3" in pages[0], "In progress: 2 of 3" in pages[1]] == [True, True]
     assert '<meta http-equiv="refresh" content="10">' in pages[0]
