@@ -1,19 +1,22 @@
 """Everyday use as a whole: `python -m benchmarks.everyday [PART ...] [--json FILE]`.
 
-Parts: first (the first use after installing, nothing compiled), again (the same commands once more), reports, million,
-large, explore, size. Every figure is of a whole command in a process of its own, with the processes that it starts: CPU
-seconds of all of them, and the peak memory of the largest. "before" is what was measured on two cores when this
-benchmark was made.
+Parts: first (the first use after installing, no loop compiled), again (the same commands once more), reports, million,
+large, explore, size. shoal is installed by pip into a fresh environment, without extras, and runs there. Every figure is
+of a whole command in a process of its own, with the processes that it starts: CPU seconds of all of them, and the peak
+memory of the largest. "before" is what was measured on two cores when this benchmark was made.
 """
 
+import atexit
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from threading import Thread
@@ -25,7 +28,6 @@ import pyarrow.csv
 from benchmarks.measuring import DATA, Line, measure
 from shoal.io.sample import sample
 
-PROGRAM = str(Path(sys.executable).parent / "shoal")
 ROLES = ("--identifier", "patient_id", "--identifier", "name", "--sensitive", "diagnosis")
 MILLION = """
 import numpy as np, pyarrow as pa, shoal
@@ -44,9 +46,32 @@ class Spent:
     megabytes: float
 
 
+@cache
+def installed() -> Path:
+    """Install shoal into a fresh environment, once; return its folder of programs."""
+    place = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, place)
+    subprocess.run([sys.executable, "-m", "venv", place / "venv"], check=True)
+    source = place / "source"  # a copy, so that no folder of a build remains
+    kept = ("src", "pyproject.toml", "README.md")
+    for name in kept:
+        original = Path(__file__).resolve().parent.parent / name
+        copy = shutil.copytree if original.is_dir() else shutil.copy
+        source.mkdir(exist_ok=True)
+        copy(original, source / name)
+    subprocess.run([place / "venv/bin/pip", "install", "--quiet", source], check=True)
+    return place / "venv/bin"
+
+
 def run(command: Sequence[object], loops: Path, seconds: float = 3600.0) -> Spent:
-    """Run a command to its end, with compiled loops cached in this folder."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(loops)}
+    """Run a command of the installed program to its end, with compiled loops cached in this folder."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(loops),
+        "PATH": f"{installed()}{os.pathsep}{os.environ['PATH']}",
+    }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    command = [installed() / str(command[0]), *command[1:]]
     start = time.perf_counter()
     process = subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
@@ -68,13 +93,13 @@ def hospital(rows: int, folder: Path) -> Path:
 def everyday(folder: Path) -> dict[str, tuple[list[object], tuple[float, float], tuple[float, float]]]:
     """Return each command by name, with the CPU seconds before and the goal: cold, then warm."""
     table, small = hospital(5_000, folder), hospital(2_000, folder)
-    mdav = [PROGRAM, "anonymize", DATA / "census.csv", "-k", "5", "--method", "mdav"]
+    mdav = ["shoal", "anonymize", DATA / "census.csv", "-k", "5", "--method", "mdav"]
     found = {
         "1,080 rows, mdav": (mdav, (17.0, 5.0), (2.4, 1.2)),
-        "5,000 mixed rows": ([PROGRAM, "anonymize", table, "-k", "5", "-l", "2", *ROLES], (27.0, 8.0), (6.3, 2.5)),
+        "5,000 mixed rows": (["shoal", "anonymize", table, "-k", "5", "-l", "2", *ROLES], (27.0, 8.0), (6.3, 2.5)),
     }
     for method, seconds in (("k_tca", 68.0), ("anneal", 48.0), ("cover", 48.0)):
-        command = [PROGRAM, "anonymize", small, "-k", "5", *ROLES, "--method", method]
+        command = ["shoal", "anonymize", small, "-k", "5", *ROLES, "--method", method]
         found[f"2,000 rows, {method}"] = (command, (seconds, 12.0), (6.0, 2.0))
     return found
 
@@ -103,18 +128,18 @@ def again() -> Iterator[Line]:
             "init": ["init", "-o", folder / "policy.toml", "--force"],
             "anonymize, no report": ["anonymize", "-k", "5", "-l", "2", *ROLES, "-o", folder / "made", "--no-report"],
         }.items():
-            command = [PROGRAM, more[0], hospital(5_000, folder), *more[1:]]
+            command = ["shoal", more[0], hospital(5_000, folder), *more[1:]]
             run(command, folder / "loops")
             spent = run(command, folder / "loops")
             yield _line("again", f"{name}, 5,000 rows", spent, None, None)
-        yield _line("again", "verify", run([PROGRAM, "verify", folder / "made"], folder / "loops"), None, None)
+        yield _line("again", "verify", run(["shoal", "verify", folder / "made"], folder / "loops"), None, None)
 
 
 def reports() -> Iterator[Line]:
     """What both reports of 20,000 rows add to the same command without them."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        command = [PROGRAM, "anonymize", hospital(20_000, folder), "-k", "5", "-l", "2", *ROLES]
+        command = ["shoal", "anonymize", hospital(20_000, folder), "-k", "5", "-l", "2", *ROLES]
         command += ["-o", folder / "release", "--private", folder / "mine"]
         run(command, folder / "loops")
         bare = run([*command, "--no-report"], folder / "loops")
@@ -127,8 +152,8 @@ def million() -> Iterator[Line]:
     """A million rows of ten numbers in Python, from the frame to the measured release."""
     with tempfile.TemporaryDirectory() as place:
         loops = Path(place)
-        run([sys.executable, "-c", MILLION.replace("1_000_000", "50_000")], loops)
-        spent = run([sys.executable, "-c", MILLION], loops)
+        run(["python", "-c", MILLION.replace("1_000_000", "50_000")], loops)
+        spent = run(["python", "-c", MILLION], loops)
         yield _line("million", "1,000,000 x 10", spent, 123.0, 75.0)
         yield _line("million", "1,000,000 x 10: MB", spent, 1_800.0, 1_500.0, spent.megabytes)
 
@@ -139,9 +164,9 @@ def large() -> Iterator[Line]:
         folder = Path(place)
         table = folder / "large.csv"
         pyarrow.csv.write_csv(mixed(2_000_000), table)
-        command = [PROGRAM, "anonymize", table, "-k", "5", "-o", folder / "release"]
+        command = ["shoal", "anonymize", table, "-k", "5", "-o", folder / "release"]
         run(
-            [PROGRAM, "anonymize", hospital(20_000, folder), "-k", "5", *ROLES, "-o", folder / "warm"], folder / "loops"
+            ["shoal", "anonymize", hospital(20_000, folder), "-k", "5", *ROLES, "-o", folder / "warm"], folder / "loops"
         )
         for name, more, before, goal, mb, most in (
             ("with reports", ["--private", folder / "mine"], 368.0, 150.0, 8_600.0, 2_500.0),
@@ -157,8 +182,8 @@ def explored() -> Iterator[Line]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         table = hospital(20_000, folder)
-        run([PROGRAM, "init", table, "-o", folder / "policy.toml"], folder / "loops")
-        command = [PROGRAM, "explore", table, "--policy", folder / "policy.toml", "-o"]
+        run(["shoal", "init", table, "-o", folder / "policy.toml"], folder / "loops")
+        command = ["shoal", "explore", table, "--policy", folder / "policy.toml", "-o"]
         run([*command, folder / "compiled", "-k", "5", "--budget", "0"], folder / "loops")
         begin, seen = time.perf_counter(), [math.inf]
         watcher = Thread(target=_await, args=(folder / "explored" / "explore.html", begin, seen), daemon=True)
@@ -179,16 +204,12 @@ def _await(page: Path, begin: float, seen: list[float]) -> None:
 
 def size() -> Iterator[Line]:
     """The megabytes of the packages that are installed with shoal, without extras, and of the largest of them."""
-    with tempfile.TemporaryDirectory() as place:
-        subprocess.run([sys.executable, "-m", "venv", place], check=True)
-        source = Path(__file__).resolve().parent.parent
-        subprocess.run([f"{place}/bin/pip", "install", "--quiet", source], check=True)
-        [packages] = Path(place).glob("lib/python*/site-packages")
-        sizes = {one.metadata["Name"]: _megabytes(one.files or ()) for one in distributions(path=[str(packages)])}
-        whole = sum(file.stat().st_size for file in packages.rglob("*") if file.is_file()) / 1e6
-        largest = sorted(sizes, key=lambda name: -sizes[name])[:8]
-        note = ", ".join(f"{name} {sizes[name]:.0f}" for name in largest)
-        yield Line("size", "MB installed without extras", whole, 600.0, None, 0.0, 0.0, note=f"before 822; {note}")
+    [packages] = installed().parent.glob("lib/python*/site-packages")
+    sizes = {one.metadata["Name"]: _megabytes(one.files or ()) for one in distributions(path=[str(packages)])}
+    whole = sum(file.stat().st_size for file in packages.rglob("*") if file.is_file()) / 1e6
+    largest = sorted(sizes, key=lambda name: -sizes[name])[:8]
+    note = ", ".join(f"{name} {sizes[name]:.0f}" for name in largest)
+    yield Line("size", "MB installed without extras", whole, 600.0, None, 0.0, 0.0, note=f"before 822; {note}")
 
 
 def mixed(n: int) -> pa.Table:
