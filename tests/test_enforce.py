@@ -98,8 +98,9 @@ def test_an_l_above_the_values_of_the_column_is_refused_with_a_feasible_l():
         enforce(Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=3), {"ill": ill})
     with pytest.raises(InfeasibleError, match=r"l = 1.9 is required .* only reaches 1.754. Lower l to 1.754"):
         enforce(Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=1.9, l_kind="entropy"), {"ill": ill})
-    with pytest.raises(InfeasibleError, match="another role"):
-        enforce(Partition.of([0, 0]), points(1, 2), Constraints(k=2, l=2), {"ill": column(["a", "a"])})
+    for kind in ("distinct", "entropy"):  # no policy may ask for l = 1
+        with pytest.raises(InfeasibleError, match="only reaches 1. Leave l out, or give the column another role"):
+            check_feasible(2, Constraints(k=2, l=2, l_kind=kind), {"ill": column(["a", "a"])})
 
 
 def test_of_several_columns_the_one_with_the_fewest_values_is_named_first():

@@ -168,7 +168,10 @@ def _out_of_reach(model: ModelCard, column: str, asked: float, found: float, oth
     where = f"enforce: {model.name}: {letter} = {asked:g} is required of every class, but the whole column {column!r}"
     if not np.isfinite(found):
         return f"{where} has too few values. Relax the constraint, or give the column another role.{more}"
-    shown = f"{(np.floor(found * 1000) if model.high else np.ceil(found * 1000)) / 1000:g}"
+    reached = (np.floor(found * 1000) if model.high else np.ceil(found * 1000)) / 1000
+    shown = f"{reached:g}"
+    if letter == "l" and reached <= 1:  # a policy cannot ask for it
+        return f"{where} only reaches {shown}. Leave l out, or give the column another role.{more}"
     change = f"Lower {letter} to {shown} or less" if model.high else f"Raise {letter} to {shown} or more"
     change = f"Raise {letter} above {shown}" if model.strict else change
     return f"{where} only reaches {shown}. {change}, or give the column another role.{more}"
