@@ -67,6 +67,17 @@ def test_the_highest_risk_is_one_divided_by_the_smallest_class(release):
     assert f"The highest re-identification risk is {100 / smallest:.3g}%" in public(release)[1]
 
 
+@pytest.mark.parametrize("asked", [{}, {"m": 1}])
+def test_the_risk_of_a_table_with_items_counts_the_items_that_an_attacker_knows(asked):
+    table = pa.table({"age": AGES, "buys": [["a", "b"], ["b", "c"], ["c", "a"]] * 20})
+    made = shoal.anonymize(table, k=3, items=["buys"], seed=1, constraints=asked)
+    words = f"quasi-identifiers and {asked.get('m', 2)} items"
+    assert f"{words} of a person" in public(made)[1]
+    done = json.loads(made.report(format="json"))["sections"][0]["blocks"]
+    labels = [label for block in done if block["type"] == "tiles" for _, label in block["items"]]
+    assert f"largest re-identification risk from {words}" in labels
+
+
 def test_a_table_without_unchanged_columns_says_so():
     made = shoal.anonymize(pa.table({"age": AGES}), k=3, seed=1)
     assert public(made)[1].startswith("No column is published unchanged.")

@@ -16,7 +16,7 @@ from shoal.catalogue import models
 from shoal.errors import listed
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Attack, Finding, Verdict
-from shoal.model.policy import MOST_KNOWN
+from shoal.model.policy import MOST_KNOWN, Policy
 from shoal.privacy.attacks.minimality import allowed
 from shoal.privacy.attacks.unchanged import exposed_by
 from shoal.privacy.measures.case import Case
@@ -68,6 +68,11 @@ def fewest_candidates(case: Case, verdicts: Sequence[Verdict]) -> int:
     """Return the fewest rows that an attacker is left with who knows all quasi-identifiers, and m items if any."""
     sets = [verdict.found for verdict in verdicts if verdict.column in case.policy.names("items")]
     return int(min([case.sizes.min(), *sets])) if case.sizes.size else 0
+
+
+def items_known(policy: Policy) -> str:
+    """Return how many items an attacker knows beside the quasi-identifiers, as part of a sentence; empty if none."""
+    return f" and {policy.constraints.m or MOST_KNOWN} items" if policy.names("items") else ""
 
 
 def _held(case: Case, verdicts: Sequence[Verdict]) -> str:
@@ -138,8 +143,7 @@ def _allows_everything(verdict: Verdict) -> bool:
 def _risk(case: Case, verdicts: Sequence[Verdict]) -> str:
     """Return the highest re-identification risk."""
     fewest = fewest_candidates(case, verdicts)
-    items = f" and {case.policy.constraints.m or MOST_KNOWN} items" if case.policy.names("items") else ""
-    return _say("risk", risk=f"{100 / max(fewest, 1):.3g}", items=items)
+    return _say("risk", risk=f"{100 / max(fewest, 1):.3g}", items=items_known(case.policy))
 
 
 def set_answer(

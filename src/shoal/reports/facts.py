@@ -26,7 +26,7 @@ from shoal.model.policy import Policy
 from shoal.model.sentences import for_page
 from shoal.privacy.measures.case import Case
 from shoal.reports import blocks
-from shoal.reports.answer import Answer, fewest_candidates, table_answer
+from shoal.reports.answer import Answer, fewest_candidates, items_known, table_answer
 from shoal.reports.blocks import Block
 from shoal.reports.counting import joined, of_column
 from shoal.reports.wording import (
@@ -174,7 +174,6 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
     ]
     least = int(sizes.min()) if sizes.size else 0
     fewest = fewest_candidates(case, verdicts)
-    known_items = f" and {policy.constraints.m} items" if fewest < least else ""
     how = f"{method_words(policy.method.name)}{refined} {known['missing'][policy.missing]}"
     return [
         blocks.tiles(
@@ -185,7 +184,7 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
                 (f"{least:,}", "rows in the smallest class"),
                 (
                     f"{100 / max(fewest, 1):.3g}%",
-                    f"largest re-identification risk from quasi-identifiers{known_items}",
+                    f"largest re-identification risk from quasi-identifiers{items_known(policy)}",
                 ),
             )
         ),
