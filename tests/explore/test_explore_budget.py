@@ -1,6 +1,7 @@
 """The budget of an exploration: what is started, and in which order."""
 
 import time
+from threading import Event
 
 import pytest
 
@@ -58,6 +59,16 @@ def test_estimates_are_corrected_by_finished_points_of_the_same_method_first():
     assert [point.name for point in points if schedule.fits(point)] == ["mondrian-k3", "mondrian-k5", "mondrian-k8"]
 
 
+def test_a_point_that_fails_at_once_does_not_make_others_look_fast():
+    points = points_of("mdav", k=(3, 5, 8))
+    schedule = Schedule(points, dict.fromkeys((point.name for point in points), 10.0), Budget(100.0))
+    several = iter(schedule)
+    schedule.finished(next(several), 120.0)
+    assert not schedule.fits(points[2])
+    schedule.finished(points[1], 0.0)
+    assert not schedule.fits(points[2])
+
+
 def test_the_method_of_auto_comes_first_then_suitable_ones_then_others_cheap_ones_first():
     points = points_of("tfrp", "grow", "mdav", "gower", k=(3,))
     seconds = {"gower-k3": 9.0, "grow-k3": 5.0, "mdav-k3": 2.0, "tfrp-k3": 1.0}
@@ -98,9 +109,12 @@ def test_a_growing_picture_is_drawn_soon_and_then_not_too_often():
 
 
 def test_a_picture_that_cannot_be_drawn_stops_nothing():
+    tried = Event()
+
     def fail():
+        tried.set()
         raise OSError("the disk is full")
 
     with GrowingPage(fail) as picture:
         picture.changed()
-        time.sleep(0.1)
+        assert tried.wait(5)

@@ -61,9 +61,10 @@ class Schedule:
         return self._seconds[point.name] * self._pace(point.line) <= self._budget.left
 
     def finished(self, point: Point, seconds: float) -> None:
-        """Note how long a point took."""
+        """Note how long a point took; one that failed, of 0 seconds, says nothing about others."""
         self._done.add(point.name)
-        self._taken.setdefault(point.line, []).append((self._seconds[point.name], seconds))
+        if seconds:
+            self._taken.setdefault(point.line, []).append((self._seconds[point.name], seconds))
 
     def late(self) -> list[Skipped]:
         """Return the points that were not finished in time."""
