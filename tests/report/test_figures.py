@@ -43,6 +43,12 @@ def test_views_have_the_names_of_the_policy():
     assert {"habits: age, sex", f"view 2: {COLUMNS[1]}", "habits, round 1", "view 2, round 2"} <= set(shown)
 
 
+def test_the_columns_of_a_view_have_their_full_names():
+    names = ("pay (EUR)", "pay (GBP)", "sex")
+    shown = texts(pictures([VIEWS], names)["views.svg"])
+    assert {"view 1: pay (EUR), sex", "view 2: pay (GBP)"} <= set(shown)
+
+
 def test_pictures_have_no_scripts_and_fetch_nothing():
     for svg in pictures([MAP, CURVE, VIEWS, PLANE], COLUMNS).values():
         ElementTree.fromstring(svg)

@@ -204,7 +204,7 @@ def _called(place: int, columns: Sequence[int], names: Sequence[str], views: Map
 
 def _members(view: str, columns: Sequence[int], names: Sequence[str]) -> str:
     """State which columns a view has."""
-    held = list(dict.fromkeys(_label(names, column).split(" (")[0] for column in columns))
+    held = list(dict.fromkeys(_name(names, column) for column in columns))
     more = f" and {len(held) - 4} more" if len(held) > 4 else ""
     return f"{view}: {', '.join(held[:4])}{more}"
 
@@ -239,9 +239,14 @@ def _squares(sketch: PlaneSketch, counts: NDArray[np.float64], title: str, most:
     return drawn
 
 
+def _name(names: Sequence[str], column: int) -> str:
+    """Return the name of the table column behind a matrix column."""
+    return names[column] if column < len(names) else f"column {column + 1}"
+
+
 def _label(names: Sequence[str], column: int) -> str:
     """Return the name of a matrix column, numbered if several belong to one table column."""
-    name = names[column] if column < len(names) else f"column {column + 1}"
+    name = _name(names, column)
     if list(names).count(name) > 1:
         return f"{name} ({list(names[: column + 1]).count(name)})"
     return name
