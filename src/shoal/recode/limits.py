@@ -11,8 +11,8 @@ So ranges begin and end at limits that are fixed for the whole column:
    far away as the next limit on the other side; for dates, the first day of a year or month.
 
 An arbitrary day would look like someone's date of birth. So a limit within a month is allowed for timestamps only, on a
-day on which k rows fall. Only levels that k rows, or none, have can be limits. Where no limit is left, or none between
-the years 1 and 9999, the range is open, `*`.
+day on which k rows fall. Only levels that k rows have can be limits. Where no limit is left, or none between the years
+1 and 9999, the range is open, `*`.
 """
 
 from dataclasses import dataclass
