@@ -29,6 +29,7 @@ from shoal.reports import blocks
 from shoal.reports.answer import Answer, fewest_candidates, items_known, table_answer
 from shoal.reports.blocks import Block
 from shoal.reports.counting import joined, of_column
+from shoal.reports.render import FAILS, HOLDS
 from shoal.reports.wording import (
     asked_for,
     few,
@@ -210,7 +211,7 @@ def _guarantees(verdicts: Sequence[Verdict], claims: Claims | None, n: int, k: i
             figure(verdict.asked),
             *(() if claims is None else (text(verdict, _claimed(verdict, claims), "none"),)),
             text(verdict, verdict.found, "unlimited"),
-            "holds" if verdict.holds else "does not hold",
+            HOLDS if verdict.holds else FAILS,
         )
         for verdict in verdicts
     ]

@@ -11,6 +11,7 @@ from shoal.model.findings import Verdict
 from shoal.reports import blocks
 from shoal.reports.answer import set_answer
 from shoal.reports.blocks import Block
+from shoal.reports.render import FAILS, HOLDS
 from shoal.reports.set_worth import worth_sections
 from shoal.reports.wording import words
 
@@ -118,9 +119,8 @@ def _done(published: Disassociated, kind: str) -> list[Block]:
 
 def _promised(published: Disassociated, verdicts: Sequence[Verdict]) -> list[Block]:
     """Return the guarantee in words, and what was counted."""
-    verdict = {True: "holds", False: "does not hold"}
     rows = [
-        [one.model, f"{one.asked:g}", f"{one.found:g}", verdict[one.holds], MEANS.get(one.model, "")]
+        [one.model, f"{one.asked:g}", f"{one.found:g}", HOLDS if one.holds else FAILS, MEANS.get(one.model, "")]
         for one in verdicts
     ]
     return [

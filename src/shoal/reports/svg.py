@@ -83,9 +83,7 @@ class Picture:
         description: str = "",
     ) -> None:
         """Draw straight lines from point to point."""
-        self.hold(
-            *(min(side) for side in zip(*points, strict=True)), *(max(side) for side in zip(*points, strict=True))
-        )
+        self._hold_all(points)
         look = f'stroke="{colour}" stroke-width="{number(wide)}"' + _seen("stroke", opacity)
         look += f' stroke-dasharray="{dashes}"' if dashes else ""
         look += ' stroke-linecap="round"' if round_ends else ""
@@ -93,9 +91,7 @@ class Picture:
 
     def area(self, points: Sequence[tuple[float, float]], colour: str, *, opacity: float = 1) -> None:
         """Fill the area inside a line."""
-        self.hold(
-            *(min(side) for side in zip(*points, strict=True)), *(max(side) for side in zip(*points, strict=True))
-        )
+        self._hold_all(points)
         self._draw("path", f'd="{outline(points)}z" {_filled(colour, opacity)}', "")
 
     def outlines(self, path: str, colour: str) -> None:
