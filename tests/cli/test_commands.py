@@ -21,6 +21,8 @@ from shoal.catalogue import methods
 from shoal.cli import app as commands
 from shoal.errors import PolicyError, ReadError
 from shoal.io.data_file import write_data
+from shoal.pipeline.allowance import Allowance, current
+from shoal.pipeline.run_cost import Writing
 
 SHOAL = [sys.executable, "-c", "from shoal.cli.app import main; main()"]
 ROLES = ["--identifier", "patient_id", "--identifier", "name", "--sensitive", "diagnosis"]
@@ -207,25 +209,16 @@ def test_parameters_threads_budget_and_refine_reach_the_pipeline(table, tmp_path
     given, anonymize = {}, shoal.anonymize
 
     def recorded(file, **options):
-        given.update(options)
+        given.update(options, limits=current())
         return anonymize(file, method="mdav", k=4)
 
     monkeypatch.setattr("shoal.pipeline.line.anonymize", recorded)
-    words = [
-        "--parameter",
-        "effort=quick",
-        "--parameter",
-        "rounds=30",
-        "--threads",
-        2,
-        "--budget",
-        1.5,
-        "--refine",
-        "quick",
-    ]
+    words = ["--parameter", "effort=quick", "--parameter", "rounds=30", "--threads", 2, "--refine", "quick"]
+    words += ["--budget", 90.5, "--memory", "3GB", "--no-report"]
     run("anonymize", table, "-o", tmp_path / "a", *words)
     assert given["parameters"] == {"effort": "quick", "rounds": 30}
-    assert (given["threads"], given["budget"], given["refine"]) == (2, 1.5, "quick")
+    assert (given["threads"], given["refine"]) == (2, "quick")
+    assert given["limits"] == Allowance(90.5, 3000.0, Writing(saved=True))
 
 
 @pytest.mark.slow

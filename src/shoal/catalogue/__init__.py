@@ -2,8 +2,9 @@
 
 from shoal.catalogue.attack_card import AttackCard, attack
 from shoal.catalogue.format_card import FormatCard, file_format
+from shoal.catalogue.growth import Cost, Growth, Task
 from shoal.catalogue.measure_card import MeasureCard, measure
-from shoal.catalogue.method_card import Growth, MethodCard, method
+from shoal.catalogue.method_card import MethodCard, method
 from shoal.catalogue.model_card import ModelCard, model
 from shoal.catalogue.parameters import Choice, Flag, Number, Whole
 from shoal.catalogue.sections import attacks, formats, measures, methods, models, requested_model
@@ -11,6 +12,7 @@ from shoal.catalogue.sections import attacks, formats, measures, methods, models
 __all__ = [
     "AttackCard",
     "Choice",
+    "Cost",
     "Flag",
     "FormatCard",
     "Growth",
@@ -18,6 +20,7 @@ __all__ = [
     "MethodCard",
     "ModelCard",
     "Number",
+    "Task",
     "Whole",
     "attack",
     "attacks",

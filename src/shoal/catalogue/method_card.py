@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from inspect import signature
 from typing import Any
@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from shoal.catalogue.card import Card, first_paragraph
+from shoal.catalogue.growth import Cost, Costing, Growth, Task
 from shoal.catalogue.parameters import Parameter, as_dict
 from shoal.errors import CardError, MethodError, kind_of, listed, near, shortened
 from shoal.model.constraints import Constraints
 from shoal.model.partition import Partition
 
 Method = Callable[..., Partition]
+USUAL = Growth()  # of a method that does not state its growth
 DATA = ("numeric", "mixed")
 USES = {  # what a run can give to a method, and its name for people
     "label": "the label",
@@ -26,28 +28,6 @@ USES = {  # what a run can give to a method, and its name for people
     "weights": "the row weights",
 }
 SUITS = ("categories", "hierarchies", "label", "numbers")  # what tables and policies have
-
-
-@dataclass(frozen=True)
-class Growth:
-    """How time and memory of a method grow with the number of rows n.
-
-    Parameters
-    ----------
-    power : float
-        Time grows as n to this power.
-    linear_beyond : int, optional
-        From this many rows on, the table is divided into cells, and time and memory grow as n.
-    bytes_per_pair : float
-        Memory per pair of rows, on top of what every method needs for a table.
-    seconds : float
-        For 10,000 rows of 10 columns and k = 5 on one core, to within a factor of five: for use until it is measured.
-    """
-
-    power: float = 2.0
-    linear_beyond: int | None = None
-    bytes_per_pair: float = 0.0
-    seconds: float = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +50,10 @@ class MethodCard(Card[Method]):
         What else it receives by name: "seed" (the random seed), "threads" (how many may run at once), "weights" (of
         rows), "limits" (constraints on sensitive values), "label" (the label of each row), "view_of" (the view to which
         the policy assigns each column of the matrix).
-    growth : Growth
+    growth : Growth, or function of a Task that returns a Cost
         How time and memory grow with the number of rows.
+    ends_early : bool
+        Whether its search ends with the best groups so far when a time budget is used up.
     most_rows : int, optional
         Maximum number of rows; larger tables are refused.
     in_cells : bool
@@ -89,7 +71,8 @@ class MethodCard(Card[Method]):
     ensures: Set[str]
     params: Mapping[str, Parameter]
     uses: Set[str] = frozenset()
-    growth: Growth = Growth()
+    growth: Costing = USUAL
+    ends_early: bool = False
     most_rows: int | None = None
     in_cells: bool = False
     suits: Set[str] = frozenset()
@@ -149,6 +132,11 @@ class MethodCard(Card[Method]):
         sound = sound and (not labels.size or bool(labels.min() == 0 and np.bincount(labels).all()))
         return "" if sound else "its Partition was not made by `Partition.of`: groups are numbered from 0, without gaps"
 
+    def cost(self, task: Task) -> Cost:
+        """Return the approximate cost of a task; parameters that it does not give have their defaults."""
+        defaults = {name: one.default for name, one in self.params.items()}
+        return self.growth(replace(task, parameters={**defaults, **task.parameters}))
+
     def inputs(self) -> str:
         """Return a sentence on what the method uses besides the table and its parameters."""
         return f"Also uses: {', '.join(USES[name] for name in sorted(self.uses))}." if self.uses else ""
@@ -161,7 +149,8 @@ class MethodCard(Card[Method]):
             "data": self.data,
             "ensures": sorted(self.ensures),
             "uses": sorted(self.uses),
-            "growth": vars(self.growth),
+            "growth": asdict(self.growth) if isinstance(self.growth, Growth) else {},
+            "ends_early": self.ends_early,
             "most_rows": self.most_rows,
             "in_cells": self.in_cells,
             "suits": sorted(self.suits),

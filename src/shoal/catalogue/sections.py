@@ -20,6 +20,7 @@ from shoal import errors
 from shoal.catalogue.attack_card import AttackCard
 from shoal.catalogue.card import Card
 from shoal.catalogue.format_card import FormatCard
+from shoal.catalogue.growth import Growth
 from shoal.catalogue.measure_card import MeasureCard
 from shoal.catalogue.method_card import MethodCard
 from shoal.catalogue.model_card import ModelCard
@@ -172,7 +173,8 @@ def _without_cells(card: C) -> C:
     """Return the card of a plug-in whose functions fail without the text of their errors, which might quote a cell."""
     guarded = copy(card)
     for one in fields(card):
-        if callable(function := getattr(card, one.name)):
+        function = getattr(card, one.name)
+        if callable(function) and not isinstance(function, Growth):  # which is ours, and sees no cells
             guarded._set(one.name, _guarded(function, card.name, card.misfit, one.name))
     if isinstance(card, MethodCard):
         params = {name: _with_guarded_words(one, card.name) for name, one in card.params.items()}

@@ -180,7 +180,10 @@ def anonymize(
         int | None, typer.Option(min=1, metavar="N", help="Number of threads. [default: all cores]")
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Time after which a search stops: `--budget 60`.")
+        float | None, typer.Option(metavar="SECONDS", help="Time that the whole run may take: `--budget 60`.")
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Memory that the whole run may take: `--memory 2GB`.")
     ] = None,
     private: Annotated[
         Path | None,
@@ -207,21 +210,24 @@ def anonymize(
     **options: Unpack[MakingOptions],
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
+    from shoal.pipeline.allowance import allowing
     from shoal.pipeline.line import anonymize as run
     from shoal.pipeline.plan import plan_of
+    from shoal.pipeline.run_cost import Writing
     from shoal.pipeline.write import check_places
 
     if output is None and not dry_run:
         raise USAGE_ERROR("Missing option '-o' / '--output', the release folder. Only --dry-run needs none.")
     given = given_options(**options)
-    given |= {"policy": policy, "threads": threads, "budget": budget, "strict": strict, "strict_notes": strict_note}
+    given |= {"policy": policy, "threads": threads, "strict": strict, "strict_notes": strict_note}
     check_places(output, private, format, csv_style)
+    limits = allowing(budget, memory, Writing(saved=True, report=report, private=private is not None))
     if dry_run or output is None:
-        with show.progress(log_format):
+        with show.progress(log_format), limits:
             found = plan_of(file, **given)
         show_plan.plan(found, json=json)
         return
-    with show.progress(log_format):
+    with show.progress(log_format), limits:
         release = run(file, **given)
         release.save(output, private=private, format=format, csv_style=csv_style, report=report)
     show_release.table_release(release, file, output, private, json=json, every=every)

@@ -38,7 +38,7 @@ def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
     constraints = {"constraints": {"k": k, **({"l": 2} if sensitive else {})}}
     columns = {column.name: Column(role=column.role, kind=column.kind) for column in facts.columns}
     policy = Policy(columns=columns)
-    forms = usual_forms(policy, choose(policy, columns, facts.rows)[0].name)
+    forms = usual_forms(policy, choose(policy, columns)[0].name)
     parts = [
         HEAD.format(form=CALLED.get(forms["numeric"], forms["numeric"])),
         'missing = "own-value"\n' + ("" if header is None else f"header = {str(header).lower()}\n"),

@@ -25,12 +25,7 @@ def plan(found: "RunPlan", *, json: bool) -> None:
         say(f"Suppressed: {counted(found.suppressed, 'row')} with missing values.")
     cost = found.expected
     given = "".join(f", {name} {value}" for name, value in cost.parameters.items())
-    seconds, megabytes = cost.seconds, cost.megabytes
-    if seconds is None or megabytes is None:
-        expected = "not estimated for this method"
-    else:
-        expected = f"about {_rounded(max(1.0, seconds))} s and {_rounded(max(10.0, megabytes))} MB"
-    say(f"Method: {cost.method}{given}. Expected cost: {expected}.")
+    say(f"Method: {cost.method}{given}. Expected for the whole run: {cost}.")
     for note in found.notes:
         say(f"Note: {note}")
     say("Dry run: nothing was written. What the classes reveal is known only after clustering.")
@@ -39,8 +34,3 @@ def plan(found: "RunPlan", *, json: bool) -> None:
 def _shown(value: object) -> str:
     """Write a constraint as in a policy."""
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _rounded(value: float) -> str:
-    """Write an estimate with one significant digit."""
-    return f"{float(f'{value:.0e}'):,.0f}"

@@ -3,12 +3,12 @@
 1. Each method is run on 250 random rows, and on 1,000 if that is fast enough, with the smallest and the largest k. A
    first run is not timed, because it may compile. Seconds are processor time. A method whose turn does not come before
    the time of the pre-flight is up has the seconds of its card.
-2. Time grows as a + b n^e with the number of rows n, where e is on the card of each method; for other k it is
-   interpolated between the two that were tried.
+2. Time consists of a fixed part, and of one that grows with the number of rows as the card of the method says; for
+   other k it is interpolated between the two that were tried.
 3. Points that would exceed the time limit, or the free memory by themselves, are left out, with the reason. Where
    memory is too short for several at once, fewer processes are used.
 
-Estimates are accurate to a factor of two or three, those of cards to a factor of five.
+Estimates are accurate to a factor of two or three.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.catalogue import methods
+from shoal.catalogue import Task, methods
 from shoal.errors import MethodError, ShoalError, counted
 from shoal.exploration.memory import SPARE, at_once, free
 from shoal.exploration.plan import Point, Skipped
@@ -34,8 +34,8 @@ PATIENCE = 5.0  # seconds that the larger timing run may take
 LONGEST = 60.0  # seconds that one run may take
 LIGHT = 200.0  # megabytes that a process takes at least
 START = 3.0  # seconds until a process is ready
-CARD_ROWS, CARD_COLUMNS = 10_000, 10  # of the seconds on a card
 LEAST = 0.5  # seconds of the shortest run
+SLOWER = 1.5  # factor between two timing runs from which a fixed part can be told apart
 DEEPER = 2.0  # factor by which trees on distinct rows take longer than on repeated rows
 
 
@@ -129,12 +129,13 @@ def probe(task: Probe) -> Probed:
     """Run a method on a sample, and return how long it took."""
     whole, first = task.sample.num_rows, True
     times: list[tuple[int, int, float, float, float]] = []
-    power = methods.load(task.policies[0].method.name).growth.power
+    method, columns = task.policies[0].method.name, task.sample.num_columns
     for policy in task.policies:
         for rows in dict.fromkeys((min(FEW, whole), whole)):
             k = max(2, min(policy.constraints.k, rows // 4))
             smaller = Policy.of(policy, k=k)
-            expected = times[-1][2] * (rows / times[-1][0]) ** power if times and rows > FEW else 0.0
+            larger = times and rows > FEW
+            expected = times[-1][2] * _times_as_long(method, columns, times[-1][0], rows) if larger else 0.0
             if expected > PATIENCE:
                 continue
             sample = task.sample.slice(0, rows)
@@ -163,8 +164,7 @@ def seconds_of(point: Point, probed: Probed, shape: Shape) -> float:
     ends = sorted(set(probed.k))
     if not ends:
         return _stated(point.method, shape) * point.runs
-    n = shape.rows
-    at = [_grown(point.method, probed, k, n) for k in ends]
+    at = [_grown(point.method, probed, k, shape) for k in ends]
     return float(np.interp(np.log(point.k), np.log(ends), at)) * point.runs
 
 
@@ -223,27 +223,28 @@ def _within_rows(method: str, n: int) -> bool:
 
 def _stated(method: str, shape: Shape) -> float:
     """Return the seconds of a run according to the card of its method."""
-    growth = methods.load(method).growth
-    within = shape.rows if growth.linear_beyond is None else min(shape.rows, growth.linear_beyond)
-    seconds = growth.seconds * (within / CARD_ROWS) ** growth.power * shape.rows / max(1, within)
-    return LEAST + float(seconds) * shape.columns / CARD_COLUMNS
+    return LEAST + methods.load(method).cost(Task(shape.rows, shape.columns)).seconds
 
 
-def _grown(method: str, probed: Probed, k: int, n: int) -> float:
-    """Return the seconds of a run on n rows, extrapolated from samples."""
+def _times_as_long(method: str, columns: int, rows: int, more: int) -> float:
+    """Return how many times as long a method takes for more rows, according to its card."""
+    cost = methods.load(method).cost
+    return cost(Task(more, columns)).seconds / cost(Task(rows, columns)).seconds
+
+
+def _grown(method: str, probed: Probed, k: int, shape: Shape) -> float:
+    """Return the seconds of a run on all rows, extrapolated from samples."""
     trials = [place for place, one in enumerate(probed.k) if one == k]
-    growth = methods.load(method).growth
-    power, cell = growth.power, growth.linear_beyond
     last = trials[-1]
     rows, made, measured = probed.rows[last], probed.made[last], probed.measured[last]
-    within = n if cell is None else min(n, max(cell, rows))
     fixed = 0.0
     if len(trials) > 1:
         few, quick = probed.rows[trials[0]], probed.made[trials[0]]
-        fixed = max(0.0, min(quick, made) - max(0.0, made - quick) / ((rows / few) ** power - 1))
-    grown = fixed + (made - fixed) * float((within / rows) ** power)
+        more = max(SLOWER, _times_as_long(method, shape.columns, few, rows))
+        fixed = max(0.0, min(quick, made) - max(0.0, made - quick) / (more - 1))
+    grown = fixed + (made - fixed) * _times_as_long(method, shape.columns, rows, shape.rows)
     bounded = DEEPER * probed.bounded[last] if probed.bounded else 0.0
-    return float((grown * n / within) + measured * n / rows + bounded)
+    return float(grown + measured * shape.rows / rows + bounded)
 
 
 def _joined(points: Sequence[Point], skipped: Sequence[Skipped]) -> list[Skipped]:
@@ -260,9 +261,7 @@ def _joined(points: Sequence[Point], skipped: Sequence[Skipped]) -> list[Skipped
 
 def _megabytes(method: str, shape: Shape) -> float:
     """Return the megabytes that a method on this table needs beyond those on a sample."""
-    growth = methods.load(method).growth
-    rows = min(shape.rows, growth.linear_beyond or shape.rows)
-    return 3 * shape.megabytes + (64 * shape.rows * shape.columns + growth.bytes_per_pair * rows * rows) / 1e6
+    return 3 * shape.megabytes + methods.load(method).cost(Task(shape.rows, shape.columns)).megabytes
 
 
 def _round(value: float) -> str:

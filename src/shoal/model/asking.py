@@ -4,6 +4,7 @@ Errors name the option as the reader wrote it. Notes are stored in files and rea
 """
 
 import math
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ FLAGS = {
     "label": "--label",
     "longest": "--longest",
     "m": "-m",
+    "memory": "--memory",
     "method": "--method",
     "missing": "--missing",
     "neighbour": "--neighbour",
@@ -57,6 +59,9 @@ FLAGS = {
 }
 PLACEHOLDERS = ("COLUMN", "FILE", "FOLDER")
 LISTS = ("accept", "identifiers", "items", "keep", "only", "quasi", "sensitive", "strict_notes")
+
+UNITS = {"MB": 1.0, "GB": 1e3, "TB": 1e6, "MIB": 2**20 / 1e6, "GIB": 2**30 / 1e6, "TIB": 2**40 / 1e6}  # in megabytes
+AMOUNT = re.compile(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(UNITS)})\s*", re.IGNORECASE | re.ASCII)
 
 _flags = ContextVar("flags", default=False)  # whether errors name flags
 
@@ -127,6 +132,24 @@ def in_seconds(value: Any, who: str, name: str = "budget") -> float:
     if not 0 < seconds < math.inf:
         raise PolicyError(f"{who}: {argument(name)} must be a number of seconds above 0; got {shortened(value)}.")
     return seconds
+
+
+def in_megabytes(value: Any, who: str, name: str = "memory") -> float:
+    """Return an amount of memory in megabytes, given as text with a unit or as a number of bytes.
+
+    Examples
+    --------
+    >>> in_megabytes("2GB", "mine"), in_megabytes("1.5 GiB", "mine"), in_megabytes(3e8, "mine")
+    (2000.0, 1610.612736, 300.0)
+    """
+    found, size = (AMOUNT.fullmatch(value) if isinstance(value, str) else None), math.nan
+    if found is not None:
+        size = float(found[1]) * UNITS[found[2].upper()]
+    elif not isinstance(value, bool) and isinstance(value, Real):
+        size = float(value) / 1e6
+    if not 0 < size < math.inf:
+        raise PolicyError(f"{who}: {argument(name)} must be an amount of memory such as 2GB; got {shortened(value)}.")
+    return size
 
 
 def option(name: str, value: str | bool) -> str:

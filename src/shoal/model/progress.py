@@ -22,10 +22,16 @@ _step: ContextVar[str] = ContextVar("step", default="")
 
 
 class _Budget:
-    """Seconds that a run may take, and whether they cut a search short."""
+    """Seconds that a run may take, those reserved for what follows its searches, and whether a search was cut short."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, ends: Callable[[float], Exception] | None) -> None:
         self.seconds, self.start, self.cut = seconds, time.monotonic(), False
+        self.reserved, self._ends = 0.0, ends
+
+    def check(self) -> None:
+        """Raise if the run must have ended by now."""
+        if self._ends is not None and time.monotonic() - self.start > self.seconds:
+            raise self._ends(self.seconds)
 
 
 _budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
@@ -83,10 +89,12 @@ def current_step() -> str:
 
 
 def tick(done: int, total: int) -> None:
-    """Report that `done` of `total` pieces of the current step are done."""
-    listener = _listener.get()
+    """Report that `done` of `total` pieces of the current step are done; raise if the run must have ended by now."""
+    listener, limit, name = _listener.get(), _budget.get(), _step.get()
     if listener is not None:
-        listener(_step.get(), done, total)
+        listener(name, done, total)
+    if limit is not None and name:
+        limit.check()
 
 
 def announce(sentence: str) -> None:
@@ -97,13 +105,23 @@ def announce(sentence: str) -> None:
 
 
 @contextmanager
-def budget(seconds: float | None) -> Iterator[None]:
-    """Limit the searches inside this block to this many seconds in total; None sets no limit."""
-    token = _budget.set(None if seconds is None else _Budget(seconds))
+def budget(seconds: float | None, ends: Callable[[float], Exception] | None = None) -> Iterator[None]:
+    """Limit the searches inside this block to this many seconds in total; None sets no limit.
+
+    With `ends`, the whole block is limited: the first tick after that time raises the error that it returns.
+    """
+    token = _budget.set(None if seconds is None else _Budget(seconds, ends))
     try:
         yield
     finally:
         _budget.reset(token)
+
+
+def reserve(seconds: float) -> None:
+    """Keep this many seconds of the budget for what follows the searches."""
+    limit = _budget.get()
+    if limit is not None:
+        limit.reserved = seconds
 
 
 def spent(ahead: float = 0.0) -> float:
@@ -111,7 +129,8 @@ def spent(ahead: float = 0.0) -> float:
     limit = _budget.get()
     if limit is None:
         return 0.0
-    share = (time.monotonic() - limit.start + ahead) / limit.seconds
+    usable = max(1e-9, limit.seconds - limit.reserved)
+    share = (time.monotonic() - limit.start + ahead) / usable
     limit.cut = limit.cut or share >= 1
     return share
 
@@ -119,7 +138,7 @@ def spent(ahead: float = 0.0) -> float:
 def left() -> float:
     """Return how many seconds of the budget are left; infinity without a budget."""
     limit = _budget.get()
-    return math.inf if limit is None else max(0.0, limit.seconds - (time.monotonic() - limit.start))
+    return math.inf if limit is None else max(0.0, limit.seconds - limit.reserved - (time.monotonic() - limit.start))
 
 
 def cut_short() -> bool:

@@ -20,18 +20,17 @@ from shoal.io.files import read
 from shoal.io.frames import copied, reordered, to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
-from shoal.model.asking import in_seconds
 from shoal.model.findings import Verdict
 from shoal.model.notes import as_note, by_importance
 from shoal.model.options import PolicyOptions, TableOptions, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy, PolicySource
-from shoal.model.progress import budget as within
 from shoal.model.progress import cut_short, step
 from shoal.model.release import Making, Release
 from shoal.model.sentences import for_page
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table, canonical
+from shoal.pipeline.allowance import allowing, check_affordable, current, refuse_unreadable
 from shoal.pipeline.answering import answer_of
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.displays import plot_of, report_of
@@ -42,6 +41,7 @@ from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, re
 from shoal.pipeline.ready import make_ready
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
+from shoal.pipeline.run_cost import run_cost
 from shoal.pipeline.set_neighbours import redrawn
 from shoal.pipeline.strictness import Strictness
 from shoal.pipeline.unused_memory import return_unused_memory
@@ -68,6 +68,7 @@ def anonymize(
     policy: PolicySource = None,
     threads: int | None = None,
     budget: float | None = None,
+    memory: str | float | None = None,
     strict: bool = False,
     strict_notes: str | Iterable[str] | None = None,
     **options: Unpack[PolicyOptions],
@@ -84,8 +85,10 @@ def anonymize(
     threads : int, optional
         Number of threads; all cores if not given. The release does not depend on it.
     budget : float, optional
-        Seconds after which a search stops with the best result so far. Only then may another run give different
-        groups; a note says so.
+        Seconds that the whole run may take. A search stops early with the best result so far; only then may another
+        run give different groups, and a note says so. A run that cannot end in time is refused.
+    memory : str or float, optional
+        Memory that the whole run may take: "2GB", or a number of bytes. A run that needs more is refused.
     strict : bool
         Whether to refuse a table that differs from the policy: a column that the policy does not name, one of another
         kind than it states, or one dropped because it looks like a direct identifier.
@@ -157,15 +160,19 @@ def anonymize(
     """
     wanted = Policy.of(policy, **options).seeded()
     strictness = Strictness.of(strict, strict_notes)
-    seconds = None if budget is None else in_seconds(budget, "anonymize")
     workers = thread_count(threads, "anonymize")
-    with within(seconds):
-        return _run(source, wanted, workers, seconds, strictness)
+    with allowing(budget, memory):
+        return _run(source, wanted, workers, strictness)
 
 
-def _run(source: Any, wanted: Policy, threads: int, seconds: float | None, strictness: Strictness) -> Release:
+def _run(source: Any, wanted: Policy, threads: int, strictness: Strictness) -> Release:
     """Run the pipeline from reading to measuring."""
-    table, named, notes, chosen, arranged, trees, encoded, sensitive, label = make_ready(source, wanted, strictness)
+    limits = current()
+    refuse_unreadable(source)
+    ready = make_ready(source, wanted, strictness)
+    check_affordable(run_cost(ready, threads, limits.writing))
+    table, named, notes, chosen, arranged, trees, encoded, sensitive, label = ready
+    del ready
     made = make_groups(encoded, grouped(named, arranged.n), sensitive, threads, label)
     found, partition = made.found, made.partition
     notes = (*notes, *merged(found, made.enforced, named))
@@ -182,14 +189,14 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None, stric
     release = _release(source, table, arranged, recoded, partition, encoded, verdicts)
     cut, n, k = cut_short(), arranged.n, named.constraints.k
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
-    inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
+    inferred, inference = inference_by_repetition(made, named, repeated, measured=limits.seconds is None)
     own = tuple(as_note(note) for note in partition.notes)
     if not methods.load(named.method.name).built_in:  # the numbers in the notes of a plug-in may count few rows
         own = tuple(note for note in own if for_page(note.fact, n, k))
     labelled = about_labels(columns_that_decide_label(arranged, named))
     of_columns = (*extremes(arranged, named), *labelled, *hidden(arranged, named), *notes)
     of_encoding = [as_note(note, "left-out-of-distances") for note in encoded.notes]
-    last = (*respelt(sensitive), *of_encoding, *own, *unusual(table), *chosen, *ended_early(seconds, cut=cut))
+    last = (*respelt(sensitive), *of_encoding, *own, *unusual(table), *chosen, *ended_early(limits.seconds, cut=cut))
     drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
     recoded = replace(recoded, data=release.table)
     del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these

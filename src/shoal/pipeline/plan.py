@@ -1,23 +1,20 @@
 """The plan of a run: everything up to the choice of the method, without running it and without writing."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
-from shoal.catalogue import methods
 from shoal.kernels.threads import thread_count
-from shoal.model.asking import in_seconds
 from shoal.model.notes import Note, by_importance
 from shoal.model.options import PolicyOptions, with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import step
+from shoal.pipeline.allowance import allowing, check_affordable, current, refuse_unreadable
 from shoal.pipeline.arrow_errors import without_arrow_errors
-from shoal.pipeline.grouping import limits_of
-from shoal.pipeline.items import grouped
 from shoal.pipeline.notes import extremes, hidden, respelt, unusual
-from shoal.pipeline.ready import Ready, make_ready
+from shoal.pipeline.ready import make_ready
+from shoal.pipeline.run_cost import RunCost, run_cost
 from shoal.pipeline.strictness import Strictness
-from shoal.prepare.choosing import mixed_cost
 
 
 @dataclass(frozen=True)
@@ -32,16 +29,6 @@ class PlannedColumn:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """The method, and its approximate cost: None if there is no estimate."""
-
-    method: str
-    parameters: dict[str, Any]
-    seconds: float | None = None
-    megabytes: float | None = None
-
-
-@dataclass(frozen=True)
 class RunPlan:
     """What a run would do; the constraints are feasible for the table as a whole."""
 
@@ -50,7 +37,7 @@ class RunPlan:
     columns: tuple[PlannedColumn, ...]
     constraints: dict[str, Any]
     refine: str
-    expected: Cost
+    expected: RunCost
     notes: tuple[Note, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -66,7 +53,7 @@ class RunPlan:
                 "parameters": self.expected.parameters,
                 "refine": self.refine,
             },
-            "expected": {"seconds": self.expected.seconds, "megabytes": self.expected.megabytes},
+            "expected": {"seconds": round(self.expected.seconds, 1), "megabytes": round(self.expected.megabytes)},
             "notes": [note.as_dict() for note in self.notes],
         }
 
@@ -79,6 +66,7 @@ def plan_of(
     policy: PolicySource = None,
     threads: int | None = None,
     budget: float | None = None,
+    memory: str | float | None = None,
     strict: bool = False,
     strict_notes: str | Iterable[str] | None = None,
     **options: Unpack[PolicyOptions],
@@ -89,12 +77,14 @@ def plan_of(
     """
     wanted = Policy.of(policy, **options).seeded()
     strictness = Strictness.of(strict, strict_notes)
-    if budget is not None:
-        in_seconds(budget, "anonymize")
     workers = thread_count(threads, "anonymize")
-    ready = make_ready(source, wanted, strictness)
+    with allowing(budget, memory):
+        refuse_unreadable(source)
+        ready = make_ready(source, wanted, strictness)
+        expected = run_cost(ready, workers, current().writing)
+        check_affordable(expected)
     named, arranged = ready.policy, ready.arranged
-    expected, choice = expected_cost(wanted, ready, workers)
+    choice = (Note("auto-choice", f"{expected.choice}."),) if expected.choice else ()
     on_table = (*respelt(ready.sensitive), *unusual(ready.table), *ready.chosen, *choice)
     found = (*extremes(arranged, named), *hidden(arranged, named), *ready.notes, *on_table)
     notes = by_importance(note.suppressed(arranged.n, named.constraints.k) for note in found)
@@ -113,37 +103,6 @@ def plan_of(
         expected,
         notes,
     )
-
-
-def expected_cost(wanted: Policy, ready: Ready, threads: int) -> tuple[Cost, tuple[Note, ...]]:
-    """Return the method that would run with its approximate cost, and the note of `auto` on numbers.
-
-    This is the only place where a plan estimates.
-    """
-    from shoal.cluster.methods.auto import plan
-
-    named, X = grouped(ready.policy, ready.arranged.n), ready.encoded.X
-    method, k = named.method, named.constraints.k
-    given = Cost(method.name, dict(method.parameters))
-    if wanted.method.name != "auto":
-        return given, ()
-    if methods.declared(method.name, "data") == "mixed":
-        seconds, megabytes = mixed_cost(named, len(named.names("quasi")), ready.arranged.n)
-        return replace(given, seconds=seconds, megabytes=megabytes), ()
-    if method.name != "auto":
-        return given, ()
-    limits = limits_of(named, ready.sensitive)
-    chosen = plan(
-        len(X),
-        int((X.max(axis=0) > X.min(axis=0)).sum()),
-        k,
-        str(method.parameters.get("effort", "quick")),
-        limited=limits is not None and limits.binding,
-        weighted=ready.encoded.weights is not None,
-        threads=threads,
-    )
-    cost = Cost(chosen.method, chosen.parameters, chosen.seconds, chosen.megabytes)
-    return cost, (Note("auto-choice", f"{chosen}."),)
 
 
 def _published(role: str, form: str | None) -> str:

@@ -25,7 +25,7 @@ from shoal.certify.certificate import (
 )
 from shoal.certify.check import check_folder
 from shoal.certify.released import is_csv, is_text, unescaped
-from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, reason_of
+from shoal.errors import DataError, GuaranteeError, InfeasibleError, PolicyError, ReadError, WriteError, reason_of
 from shoal.io.bundle import Place, check_outside, check_target, drafts
 from shoal.io.data_file import digest_of, write_data
 from shoal.io.disassociated import JSON_FILE, NEIGHBOURS, PARQUET_FILES, write_disassociated, write_neighbour
@@ -297,8 +297,8 @@ def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: 
     step("report")
     try:
         texts = draw()
-    except (DataError, PolicyError, ReadError):
-        raise  # the original that was given is unusable
+    except (DataError, InfeasibleError, PolicyError, ReadError):
+        raise  # the original that was given is unusable, or the budget is used up
     except Exception as problem:  # noqa: BLE001 - the release is valid without it
         reason = f"{lack}; everything else is written. Reason: {reason_of(problem)}"
         missing.append(Note("missing-page", reason))

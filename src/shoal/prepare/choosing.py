@@ -14,10 +14,6 @@ from shoal.errors import PolicyError
 from shoal.model.policy import BLIND, Column, Method, Policy
 
 CATEGORICAL = ("nominal", "boolean")
-# Seconds on one core and bytes, per row of 8 columns.
-SECONDS = {"none": 1.5e-5, "quick": 9e-5, "normal": 3e-4, "thorough": 1.5e-3}
-BYTES = 350
-LIMITED = 3  # times as long with l or t
 
 
 def truthful(policy: Policy) -> bool:
@@ -26,10 +22,10 @@ def truthful(policy: Policy) -> bool:
     return policy.output == "truthful" or (policy.output is None and given)
 
 
-def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Method, str]:
+def choose(policy: Policy, columns: Mapping[str, Column]) -> tuple[Method, str]:
     """Return the method, and a note if `auto` chose one for mixed columns.
 
-    `columns` has every column of the table, with role and kind; `n` is the number of rows.
+    `columns` has every column of the table, with role and kind.
     """
     method = policy.method
     if policy.protect is not None:
@@ -48,24 +44,9 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
         name, why = "gower", "the table has nominal columns"
     else:
         return method, ""
-    effort = _effort(method)
-    seconds, megabytes = mixed_cost(policy, len(quasi), n)
-    cost = f"about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
-    note = f"auto: chose {name}, effort {effort}, because {why}; expected cost: {cost}"
+    effort = method.parameters.get("effort", "quick")
+    note = f"auto: chose {name}, effort {effort}, because {why}"
     return method.model_copy(update={"name": name}), note
-
-
-def mixed_cost(policy: Policy, columns: int, n: int) -> tuple[float, float]:
-    """Return the approximate seconds and megabytes of a method on this many mixed columns and n rows."""
-    size, asked = max(1.0, columns / 8), policy.constraints
-    longer = 1 if asked.l is None and asked.t is None else LIMITED
-    seconds = n * SECONDS.get(_effort(policy.method), 0.0) * size * longer
-    return max(1.0, seconds), 100 + n * BYTES * size / 1e6
-
-
-def _effort(method: Method) -> str:
-    """Return the effort of the method."""
-    return str(method.parameters.get("effort", "quick"))
 
 
 def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:
@@ -75,8 +56,3 @@ def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:
             f"policy: protect is {policy.protect!r}, which is about constraints on sensitive values, and the policy "
             "has none. Name a sensitive column and set l, t, alpha, beta or delta, or leave protect out."
         )
-
-
-def _rounded(value: float) -> str:
-    """Return a figure of at least 1 with one significant digit."""
-    return f"{float(f'{max(value, 1):.0e}'):,.0f}"

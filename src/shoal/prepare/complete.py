@@ -74,7 +74,7 @@ def complete(
     _known(policy, table)
     notes: list[Note] = []
     columns = {found.name: _named(_given(policy, found, drop_direct), found, table) for found in facts.columns}
-    method, choice = choose(policy, columns, table.n)
+    method, choice = choose(policy, columns)
     notes += [Note("auto-choice", f"{choice}.")] if choice else []
     usual = usual_forms(policy, method.name)
     for found in facts.columns:

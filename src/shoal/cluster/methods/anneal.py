@@ -11,18 +11,26 @@ that no longer holds, and groups may be larger.
 Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220 (1983) 671-680.
 """
 
-from shoal.catalogue import Growth, Whole
+from dataclasses import replace
+
+from shoal.catalogue import Cost, Task, Whole
 from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.methods.mdav import mdav
 from shoal.cluster.search.cells import in_cells
-from shoal.cluster.search.effort import EFFORT, search
+from shoal.cluster.search.effort import EFFORT, search, search_cost
 from shoal.cluster.search.limited_start import grown_groups, mend
 from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
 
 CELL = 20_000  # rows in which MDAV takes about a tenth of a second
 GROWN = 8_000  # rows in which growing groups takes about a second
+
+
+def _cost(task: Task) -> Cost:
+    """Return the cost of the start by MDAV, in cells, and of the search."""
+    start, found = task.rows * min(task.rows, CELL) * (task.columns + 3) / task.k * 2e-10, search_cost(task)
+    return replace(found, seconds=found.seconds + start)
 
 
 @numeric_method(
@@ -34,7 +42,8 @@ GROWN = 8_000  # rows in which growing groups takes about a second
         "rounds": Whole(0, 10**7, 0, "Proposals per row and restart; 0: chosen by the effort."),
     },
     uses={"limits", "seed", "threads", "weights"},
-    growth=Growth(1.3, seconds=5.0),
+    growth=_cost,
+    ends_early=True,
     suits={"numbers"},
 )
 def anneal(X: Floats, k: int, effort: str, restarts: int, rounds: int, *, run: Run) -> Partition:

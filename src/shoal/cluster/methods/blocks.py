@@ -8,13 +8,14 @@
 Time grows with n and not with its square.
 """
 
+from dataclasses import replace
 from typing import Any
 
-from shoal.catalogue import Choice, Growth, Whole, methods
+from shoal.catalogue import Choice, Cost, Task, Whole, methods
 from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import in_cells
-from shoal.cluster.search.effort import EFFORTS, search
+from shoal.cluster.search.effort import EFFORTS, search, search_cost
 from shoal.cluster.search.limited_start import mend
 from shoal.cluster.search.sizes import capped
 from shoal.model.partition import Partition
@@ -23,6 +24,18 @@ from shoal.model.partition import Partition
 def _inside() -> tuple[str, ...]:
     """Return the methods that may run inside cells, as their cards say."""
     return tuple(methods.having("in_cells"))
+
+
+def _cost(task: Task) -> Cost:
+    """Return the cost of the method inside the cells, and of the search."""
+    given, n = task.parameters, task.rows
+    cell = min(n, int(given["cell"]))
+    inside = methods.load(str(given["inside"])).cost(replace(task, rows=cell, parameters={}, threads=1))
+    inside = Cost(inside.seconds * n / max(1, cell) / task.threads, inside.megabytes * n / max(1, cell))
+    if given["effort"] == "none":
+        return inside
+    found = search_cost(task)
+    return Cost(inside.seconds + found.seconds, max(inside.megabytes, found.megabytes))
 
 
 @numeric_method(
@@ -39,7 +52,8 @@ def _inside() -> tuple[str, ...]:
         "effort": Choice(("none", *EFFORTS), "quick", "Duration of the search across cell borders."),
     },
     uses={"limits", "seed", "threads", "weights"},
-    growth=Growth(1.1, seconds=1.5),
+    growth=_cost,
+    ends_early=True,
 )
 def blocks(X: Floats, k: int, inside: str, cell: int, effort: str, *, run: Run) -> Partition:
     """Run a method within the cells of a large table, then improve the groups across cell borders.

@@ -25,7 +25,7 @@ from shoal.cluster.declaring import Run, mixed_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.methods.grow import grow, grown
 from shoal.cluster.mixed.closest import closest
-from shoal.cluster.mixed.improving import EFFORT, improved, keeping
+from shoal.cluster.mixed.improving import EFFORT, LONGER, improved, keeping
 from shoal.cluster.mixed.leftover import placed
 from shoal.kernels.columns import Columns, class_losses
 from shoal.kernels.loops import callable_inner_loop, inner_loop
@@ -47,7 +47,8 @@ DRAWN = 20_261_116  # random seed of the keys of classes: any will do
     ensures={"k", "l", "t", "alpha"},
     params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "Maximum number of lattice nodes to try.")},
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1, seconds=2.5),
+    growth=Growth(1.1, seconds=2.5, efforts=LONGER, limited=3.0),
+    ends_early=True,
     suits={"hierarchies"},
 )
 def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Partition:

@@ -54,7 +54,8 @@ Whole32 = NDArray[np.int32]
         )
     },
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1, seconds=1.2),
+    growth=Growth(1.1, seconds=1.2, efforts={"none": 0.2, "quick": 1.0, "normal": 3.3, "thorough": 16.0}, limited=3.0),
+    ends_early=True,
     suits={"categories"},
 )
 def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:

@@ -19,7 +19,7 @@ from shoal.cluster.declaring import Run, mixed_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near, closest
 from shoal.cluster.mixed.feasible import aims, best_of
-from shoal.cluster.mixed.improving import EFFORT, improved, keeping
+from shoal.cluster.mixed.improving import EFFORT, LONGER, improved, keeping
 from shoal.cluster.mixed.joining_rules import MOST_GROWN, may_join
 from shoal.cluster.mixed.leftover import placed
 from shoal.cluster.mixed.rebuild import costs_of
@@ -35,7 +35,8 @@ from shoal.model.progress import part
     ensures={"k", "l", "t", "alpha"},
     params={"effort": EFFORT},
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1, seconds=2.5),
+    growth=Growth(1.1, seconds=2.5, efforts=LONGER, limited=3.0),
+    ends_early=True,
     suits={"categories", "hierarchies"},
 )
 def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:

@@ -14,7 +14,7 @@ from math import inf
 
 import numpy as np
 
-from shoal.catalogue import Choice
+from shoal.catalogue import Choice, Cost, Task
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.crossing import better_of_both
 from shoal.cluster.search.limits import Limits
@@ -205,6 +205,21 @@ def _affordable(effort: str, n: int, d: int, k: int, restarts: int, rounds: int,
 def seconds_per_proposal(d: int, *, limited: bool) -> float:
     """Return the approximate seconds per proposal."""
     return (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
+
+
+def search_cost(task: Task) -> Cost:
+    """Return the approximate cost of `search` with the parameters of a task."""
+    given, n = task.parameters, task.rows
+    plan = EFFORTS[str(given["effort"])].fitted(
+        n, task.columns, task.k, given.get("restarts", 0), given.get("rounds", 0), limited=task.limited
+    )
+    proposals = n * plan.restarts * plan.rounds
+    passes = plan.restarts * (plan.first.passes + plan.cycles) if n > SMALL else 1
+    near = passes * n * min(n, 5 * plan.first.cell) / task.k**2 * (task.columns + 3) * 2e-10
+    several = max(plan.restarts, n // (task.k * plan.first.cell))
+    seconds = proposals * seconds_per_proposal(task.columns, limited=task.limited) + near
+    held = n * (16 * task.columns + 8 * plan.first.keep + 100) * (1 + min(plan.restarts, task.threads))
+    return Cost(seconds / min(task.threads, max(1, several)), held / 1e6)
 
 
 def _crossed(X: Floats, found: list[Rows], weights: Floats) -> Rows:

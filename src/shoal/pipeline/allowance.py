@@ -1,0 +1,123 @@
+"""What a whole run may take: seconds (`budget`) and memory. Both are kept, or the run is refused beforehand.
+
+A run that cannot end in time is refused when the table has been read and its cost estimated. If it can, the searches
+get what the steps after them leave of the budget. Where the estimate was too low, the run stops when the budget is used
+up, and nothing is written.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InfeasibleError, is_out_of_memory
+from shoal.model.asking import argument, in_megabytes, in_seconds, option
+from shoal.model.progress import announce, budget, left, reserve
+from shoal.pipeline.memory_limit import limited_memory
+from shoal.pipeline.run_cost import PROGRAM, RunCost, Writing, rounded
+
+MARGIN = 1.3  # the steps after the searches may take this many times as long as estimated
+PER_BYTE = 2.0  # of a file that is read: the least memory, as a multiple of its size
+NONE = Writing()
+NOTHING = "Nothing was written."
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """Seconds and megabytes of a run, None if unlimited, and what it writes."""
+
+    seconds: float | None = None
+    megabytes: float | None = None
+    writing: Writing = NONE
+
+
+_allowance: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+@contextmanager
+def allowing(seconds: Any, memory: Any, writing: Writing | None = None) -> Iterator[None]:
+    """Limit the run inside this block: to a number of seconds, and to an amount of memory such as "2GB".
+
+    `writing` says what the block writes. Without limits of its own, a block inside another has those of the outer one.
+    """
+    if seconds is None and memory is None and writing is None:
+        yield
+        return
+    limit = Allowance(
+        None if seconds is None else in_seconds(seconds, "anonymize"),
+        None if memory is None else in_megabytes(memory, "anonymize"),
+        writing or NONE,
+    )
+    token = _allowance.set(limit)
+    try:
+        with ExitStack() as limits:
+            limits.enter_context(budget(limit.seconds, ends=_too_late))
+            if limit.megabytes is not None:
+                limits.enter_context(limited_memory(limit.megabytes))
+            yield
+    except Exception as problem:
+        if limit.megabytes is None or not is_out_of_memory(problem):
+            raise
+        raise InfeasibleError(
+            f"anonymize: {argument('memory')} is {rounded(limit.megabytes)} MB, which is not enough for this run. "
+            f"{NOTHING} {_cheaper(limit.writing)}"
+        ) from None
+    finally:
+        _allowance.reset(token)
+
+
+def current() -> Allowance:
+    """Return the limits that apply; none outside of `allowing`."""
+    return _allowance.get() or Allowance()
+
+
+def refuse_unreadable(source: Any) -> None:
+    """Refuse a file that is too large for the memory allowed, before it is read."""
+    allowed = current().megabytes
+    if allowed is None or not isinstance(source, str | Path) or not Path(source).is_file():
+        return
+    _refuse_memory(PROGRAM + PER_BYTE * Path(source).stat().st_size / 1e6, allowed)
+
+
+def check_affordable(cost: RunCost) -> None:
+    """Announce the cost of a run and refuse it if it is above what is allowed; reserve time for the steps after it."""
+    allowed = current()
+    announce(f"Expected for the whole run: {cost}.")
+    if allowed.megabytes is not None:
+        _refuse_memory(cost.megabytes, allowed.megabytes)
+    if allowed.seconds is None:
+        return
+    spent = allowed.seconds - left()
+    needed = spent + cost.least + cost.after
+    if needed > allowed.seconds:
+        raise InfeasibleError(
+            f"anonymize: this run takes at least about {rounded(max(1.0, needed))} s, but {argument('budget')} is "
+            f"{allowed.seconds:g} s. {NOTHING} Allow more time, or choose a faster method. {_cheaper(allowed.writing)}"
+        )
+    reserve(MARGIN * cost.after)
+
+
+def _refuse_memory(needed: float, allowed: float) -> None:
+    """Raise if a run needs more memory than allowed."""
+    if needed > allowed:
+        raise InfeasibleError(
+            f"anonymize: this run needs about {rounded(needed)} MB, but {argument('memory')} is {rounded(allowed)} MB. "
+            f"{NOTHING} {_cheaper(current().writing)}"
+        )
+
+
+def _too_late(seconds: float) -> InfeasibleError:
+    """Return the error of a run that has used up its budget."""
+    return InfeasibleError(
+        f"anonymize: the budget of {seconds:g} s was used up before the release was complete. {NOTHING} Allow more "
+        f"time, or choose a faster method. {_cheaper(current().writing)}"
+    )
+
+
+def _cheaper(writing: Writing) -> str:
+    """Return advice on how to make a run cheaper."""
+    if writing.report:
+        return f"Without reports ({option('report', False)}) a run needs less."
+    return "Fewer columns need less: drop those that nobody needs."
