@@ -158,6 +158,8 @@ def test_a_constraint_and_names_of_other_libraries_get_a_hint():
         lambda table, wrong: shoal.anonymize(table, budget=wrong),
         lambda table, wrong: shoal.anonymize(table, method=wrong),
         lambda table, wrong: shoal.anonymize(table, keep=[wrong]),
+        lambda table, wrong: shoal.anonymize(table, keep=wrong),
+        lambda table, wrong: shoal.anonymize(table, k=wrong, constraints={"k": 3}),
         lambda table, wrong: shoal.anonymize(table, k=2, method="mdav").save("nowhere", format=wrong, report=False),
         lambda table, wrong: shoal.measure(table, table, fraction=wrong),
         lambda table, wrong: shoal.attack(table, table, k=2, profile=wrong),

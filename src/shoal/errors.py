@@ -54,7 +54,7 @@ NO_MEMORY = (
     "failed to launch worker thread",
     "failed to map",
     "can't start new thread",
-    "malloc",
+    "alloc of size",
 )
 VOWELS = (*"AEIOUaeiou", "nd")  # an int, an ndarray
 
@@ -142,8 +142,9 @@ def is_out_of_memory(problem: BaseException) -> bool:
     while seen is not None:
         # Arrow raises its base class itself where the system refuses; its other errors may quote cells.
         system = isinstance(seen, OSError | ImportError | RuntimeError) or type(seen).__name__ == "ArrowException"
-        words = str(seen).lower() if system else ""
-        if isinstance(seen, MemoryError) or getattr(seen, "errno", None) == ENOMEM or any(map(words.count, NO_MEMORY)):
+        number = getattr(seen, "errno", None)  # where the system gives one, the text has a path, which may say anything
+        words = str(seen).lower() if system and number is None else ""
+        if isinstance(seen, MemoryError) or number == ENOMEM or any(sign in words for sign in NO_MEMORY):
             return True
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
     return False

@@ -89,6 +89,19 @@ def test_init_does_not_replace_a_policy_unless_forced(table, tmp_path):
     shoal_run("init", table, "--force", cwd=tmp_path)
 
 
+def test_init_refuses_an_existing_file_before_it_reads_the_table(tmp_path):
+    (tmp_path / "policy.toml").write_text("mine")
+    assert "already exists" in shoal_run("init", "none.csv", cwd=tmp_path, code=2).err
+
+
+def test_a_proposed_policy_has_no_number_of_fewer_than_k_cells(tmp_path):
+    ages = "".join(f"{age}\n" for age in [20, 31, 42, 53, 64, -999, -999])
+    (tmp_path / "x.csv").write_text(f"age\n{ages}")
+    for k, cells in ((3, "fewer than 3 cells"), (2, "2 cells")):
+        shoal_run("init", "x.csv", "-k", k, "--force", cwd=tmp_path)
+        assert f"# {cells} share one extreme value" in (tmp_path / "policy.toml").read_text()
+
+
 def test_profile_prints_every_column_and_the_k_of_the_file(table):
     output = run("profile", table)
     assert "k = 1" in output

@@ -100,6 +100,8 @@ def test_an_error_without_a_reason_names_its_place(monkeypatch, tmp_path):
         (pa.ArrowInvalid("CSV conversion error to int64: invalid value 'malloc'"), False),
         (ValueError("out of memory"), False),
         (OSError(28, "No space left on device"), False),
+        (OSError(13, "Permission denied", "/malloc of size 8/x.csv"), False),
+        (ImportError("libjemalloc.so.2: cannot open shared object file"), False),
     ],
 )
 def test_what_counts_as_too_little_memory(problem, memory):

@@ -1,11 +1,20 @@
-"""The commands that list the catalogue."""
+"""The commands that list the catalogue, and options that list their words."""
+
+from typing import get_args
 
 import pytest
+from typer.main import get_command
 
 from command_line import shoal_command
 from shoal.catalogue import models
+from shoal.cli.app import app
 from shoal.cli.listing import requested
+from shoal.model.constraints import LKind
+from shoal.model.csv_style import NAMES
+from shoal.model.disassociated import TermPolicy
+from shoal.model.options import Known, Missing, Refine, ReportFormat
 from shoal.model.policy import Constraints
+from shoal.model.set_release import Neighbour
 
 
 @pytest.mark.parametrize("name", sorted(models.built_in))
@@ -38,3 +47,24 @@ def test_attacks_are_listed_with_what_they_require_in_words():
     lines = shoal_command("attacks").out.splitlines()
     [intersection] = [line for line in lines if line.lstrip().startswith("intersection")]
     assert intersection.rstrip().endswith("another release")
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "words"),
+    [
+        ("anonymize", "l_kind", get_args(LKind)),
+        ("anonymize", "missing", get_args(Missing)),
+        ("anonymize", "refine", get_args(Refine)),
+        ("anonymize", "csv_style", NAMES),
+        ("attack", "profile", get_args(Known)),
+        ("report", "format", get_args(ReportFormat)),
+        ("sets anonymize", "neighbour", get_args(Neighbour)),
+        ("sets anonymize", "terms", get_args(TermPolicy)),
+    ],
+)
+def test_the_help_of_an_option_has_every_word_that_it_takes(command, option, words):
+    found = get_command(app)
+    for name in command.split():
+        found = found.commands[name]
+    [text] = [one.help for one in found.params if one.name == option]
+    assert all(word in text for word in words)

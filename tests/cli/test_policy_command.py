@@ -32,7 +32,7 @@ def test_valid_policies_are_named(tmp_path):
         ("k = 5", "there is no key 'k'. Did you mean 'constraints.k'?"),
         ("[constraints", "is not TOML"),
         ("[constraints]\nl = 2", "constraint l needs a sensitive column"),
-        ("[constraints]\nc = 2.0", "c"),
+        ("[constraints]\nc = 2.0", "c is for recursive l-diversity only"),
         ('[method]\nname = "mdaw"', "Did you mean 'mdav'?"),
         ('[method]\nname = "mdav"\n[method.parameters]\ngap = 3', "unknown parameter 'gap'"),
         ('[method]\nname = "anneal"\n[method.parameters]\neffort = "much"', "effort must be one of"),

@@ -4,6 +4,8 @@ import ast
 import re
 from inspect import signature
 
+import pandas as pd
+import polars as pl
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -11,7 +13,7 @@ from typer.testing import CliRunner
 import shoal
 import shoal.sets
 from shoal.cli.app import app
-from shoal.model.asking import FLAGS, argument, either, on_command_line, option
+from shoal.model.asking import FLAGS, argument, either, on_command_line, one_or_several, option
 from shoal.model.policy import Policy
 from shoal.model.release import Release
 from shoal.pipeline.judging import case_of
@@ -57,6 +59,13 @@ def test_a_note_gives_both_spellings_and_an_error_the_one_of_the_reader(name, va
         assert option(name, value) == flag
         assert argument(name) == FLAGS[name]
     assert argument(name) == name
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pl.Series])
+def test_a_column_is_not_taken_for_a_list_of_names(kind):
+    with pytest.raises(shoal.PolicyError, match="policy: sensitive must be one or more names; got a Series"):
+        Policy.of(sensitive=kind(["SECRET"]))
+    assert one_or_several(pd.DataFrame({"age": []}).columns, "mine", "quasi") == ["age"]
 
 
 def test_python_errors_name_arguments_and_command_line_errors_name_options(tmp_path):

@@ -54,3 +54,9 @@ def test_a_copy_without_the_original_shows_the_same_lines(release):
 def test_suppressed_rows_are_mentioned(release):
     assert "Left out" not in release._repr_html_()
     assert "Left out: 12 rows with missing values." in replace(release, suppressed=12)._repr_html_()
+
+
+def test_notes_of_a_release_of_sets_are_shown_too():
+    page = shoal.sets.anonymize([["tea", "milk"]] * 9, k=3, neighbour="raw")._repr_html_()
+    assert "<summary>Notes (1)</summary>" in page
+    assert "tea" not in page

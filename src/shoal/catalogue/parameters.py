@@ -24,7 +24,7 @@ class Whole:
             number = int(value)
             if self.low <= number and (self.high is None or number <= self.high):
                 return None
-        return f"a whole number of at least {self.low:,}" + (f" and at most {self.high:,}" if self.high else "")
+        return f"a whole number of at least {self.low:,}" + ("" if self.high is None else f" and at most {self.high:,}")
 
 
 @dataclass(frozen=True)

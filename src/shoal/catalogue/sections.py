@@ -260,7 +260,7 @@ def parameters_of(given: Mapping[str, Any]) -> set[str]:
         names = [chosen] if isinstance(chosen, str) else list(chosen)
         names = [name for one in names for name in (methods.names() if one == "all" else [one])]
         return {key for name in names for key in methods.load(name).params} - {"k"}
-    except (ShoalError, TypeError):
+    except (ShoalError, TypeError, ValueError):  # a table in the place of names has no truth value
         return set()
 
 

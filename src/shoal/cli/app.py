@@ -115,11 +115,12 @@ def init(
     json: Json = False,
 ) -> None:
     """Propose a policy for a table, with a reason for each column: `shoal init patients.csv -o policy.toml`."""
-    from shoal.cli.propose import propose, write_policy
+    from shoal.cli.propose import check_policy_file, propose, write_policy
     from shoal.model.policy import Policy
     from shoal.pipeline.line import profile
 
     asked = Policy.of(k=k).constraints.k
+    check_policy_file(output, force=force)
     with show.progress(log_format):
         facts = profile(file, header=header)
     write_policy(propose(facts, asked, header=header), output, force=force)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import drawing, show
-from shoal.cli.options import Header, Identifier, Json, K, Log, Sensitive
+from shoal.cli.options import Header, Identifier, Json, K, Log, Sensitive, given_options
 
 if TYPE_CHECKING:
     from shoal.exploration.comparison import Measured, MethodComparison
@@ -61,15 +61,10 @@ def compare(
             sources,
             methods=_words(methods),
             measure=None if measure is None else _words(measure),
-            k=5 if k is None else k,
-            label=label,
             seeds=seeds,
             folds=folds,
             alpha=alpha,
-            identifiers=identifier or (),
-            sensitive=sensitive or (),
-            jobs=jobs,
-            header=header,
+            **given_options(k=k, label=label, identifier=identifier, sensitive=sensitive, jobs=jobs, header=header),
         )
         if output is not None:
             found.save(output)

@@ -72,7 +72,7 @@ def table_of(*heads: str) -> "Table":
 
     made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for head in heads:
-        made.add_column(head.lstrip(">"), justify="right" if head.startswith(">") else "left", overflow="fold")
+        made.add_column(head.removeprefix(">"), justify="right" if head.startswith(">") else "left", overflow="fold")
     return made
 
 

@@ -1,6 +1,5 @@
 """The command that explores: many releases of one table, and the Pareto front of risk and utility."""
 
-import json as json_
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,7 +121,7 @@ def explore(
             **given_options(**options),
         )
     if json:
-        show.plain(json_.dumps({"folder": None if dry_run else str(output), **found.as_dict()}, indent=2))
+        show.as_json({"folder": None if dry_run else str(output), **found.as_dict()})
     elif dry_run:
         _expected(found)
     else:

@@ -54,7 +54,7 @@ def attacks(json: Json = False) -> None:
     from shoal.catalogue.measure_card import NEEDS
 
     heads = ("attack", "aim", "requires")
-    rows = [(card, card.summary, ", ".join(NEEDS.get(one, one) for one in card.requires)) for card in _all(section)]
+    rows = [(card, card.summary, ", ".join(NEEDS[one] for one in card.requires)) for card in _all(section)]
     show.cards(heads, rows, json=json)
 
 

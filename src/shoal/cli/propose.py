@@ -10,6 +10,7 @@ from shoal.errors import WriteError
 from shoal.io.bundle import is_left_over
 from shoal.io.data_file import write_data
 from shoal.model.policy import Column, Policy
+from shoal.model.sentences import Sentence
 from shoal.prepare.choosing import choose
 from shoal.prepare.complete import usual_forms
 from shoal.prepare.profile import Profile
@@ -33,7 +34,10 @@ CALLED = {"mean": "the mean of the group", "representative": "the value of a typ
 
 
 def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
-    """Return the text of a policy file that names every column of the table."""
+    """Return the text of a policy file that names every column of the table.
+
+    Policies are kept in version control and sent to others, so its comments have no number of fewer than k cells.
+    """
     sensitive = any(column.role == "sensitive" for column in facts.columns)
     constraints = {"constraints": {"k": k, **({"l": 2} if sensitive else {})}}
     columns = {column.name: Column(role=column.role, kind=column.kind) for column in facts.columns}
@@ -49,18 +53,24 @@ def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
         entry: dict[str, str] = {"role": column.role}
         if column.kind != "ordinal":
             entry["kind"] = column.kind
-        reasons = "".join(f"# {' '.join(line.split())}\n" for line in (column.reason, *column.notes) if line)
+        notes = (one.suppressed(facts.rows, k) if isinstance(one, Sentence) else one for one in column.notes)
+        reasons = "".join(f"# {' '.join(line.split())}\n" for line in (column.reason, *notes) if line)
         parts.append(reasons + tomli_w.dumps({"columns": {column.name: entry}}))
     return "\n".join(parts)
 
 
+def check_policy_file(output: Path, *, force: bool) -> None:
+    """Refuse to replace an existing file without `force`."""
+    if output.exists() and not force:
+        raise WriteError(f"init: {str(output)!r} already exists. Use --force to replace it.")
+
+
 def write_policy(text: str, output: Path, *, force: bool) -> None:
     """Write the policy; an existing file is replaced only with `force`."""
+    check_policy_file(output, force=force)
     try:
-        with output.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
+        with output.open("w", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    except FileExistsError:
-        raise WriteError(f"init: {str(output)!r} already exists. Use --force to replace it.") from None
     except OSError as problem:
         raise WriteError(f"init: {str(output)!r} cannot be written: {problem.strerror}.") from None
 

@@ -1,6 +1,5 @@
 """The command that writes a report."""
 
-import json as json_
 from pathlib import Path
 from typing import Annotated
 
@@ -89,8 +88,7 @@ def report(
             facts = facts_of(original, folder, private=private, attacks=attacks, control=control)
         write_report(facts, place, format)
     if json:
-        summary = {"report": str(place), "kind": facts["kind"], "holds": facts["holds"], "verdicts": facts["verdicts"]}
-        show.plain(json_.dumps(summary, indent=2, ensure_ascii=False))
+        show.as_json({"report": str(place), **{name: facts[name] for name in ("kind", "holds", "verdicts")}})
         return
     for one in facts["verdicts"]:
         show.say(f"{one['constraint']}: {'holds' if one['holds'] else 'FAILS'}")

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from shoal.reports.answer import Answer
 
 MOST = 10  # findings that are printed by default
-PAGE = "report.html"
 
 
 def table_release(
@@ -65,7 +64,10 @@ def set_release(
 
 def _next_for_table(made: "Release", source: Path, folder: Path, private: Path | None) -> str:
     """Return what to do next with a release of a table, by commands that can be copied."""
-    page = next((place / PAGE for place in (private, folder) if place is not None and (place / PAGE).is_file()), None)
+    from shoal.certify.certificate import REPORT
+
+    pages = (place / REPORT for place in (private, folder) if place is not None)
+    page = next((page for page in pages if page.is_file()), None)
     read = " and ".join((*([f"`{page}`"] if page else []), *(["the notes below"] if made.notes else [])))
     attack = (
         "To measure and attack it, make it again with `--private FOLDER`."

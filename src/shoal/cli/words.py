@@ -57,7 +57,7 @@ def _value(word: str) -> Scalar:
     for kind in (int, float):
         try:
             number = kind(word)
-        except ValueError:
+            return number if math.isfinite(number) else word
+        except (ValueError, OverflowError):  # not such a number, or an integer beyond every float
             continue
-        return number if math.isfinite(number) else word
     return word

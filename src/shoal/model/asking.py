@@ -93,12 +93,15 @@ def argument(name: str) -> str:
 def one_or_several(given: Any, who: str, name: str, error: type[UseError] = PolicyError) -> list[Any]:
     """Return one name or several as a list, and none as an empty one; `who` begins the message that refuses others.
 
+    A column of a frame is refused: its cells would be taken for names, and be quoted in messages.
+
     Examples
     --------
     >>> one_or_several("age", "mine", "quasi"), one_or_several(("age", "sex"), "mine", "quasi")
     (['age'], ['age', 'sex'])
     """
-    if not isinstance(given, Iterable | None) or isinstance(given, Mapping | bytes):
+    column = type(given).__name__ == "Series"  # of pandas or polars; neither is imported here
+    if not isinstance(given, Iterable | None) or isinstance(given, Mapping | bytes) or column:
         raise error(f"{who}: {argument(name)} must be one or more names; got {kind_of(given)}.")
     names = [] if given is None else [given] if isinstance(given, str) else list(given)
     for one in names:

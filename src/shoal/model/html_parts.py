@@ -44,6 +44,12 @@ def fold(title: str, inside: str, *, unfolded: bool = False) -> str:
     return f"<details{' open' if unfolded else ''}><summary>{html.escape(title)}</summary>{inside}</details>"
 
 
+def listed_notes(notes: Sequence[str]) -> str:
+    """Return notes as a list that is not collapsed; nothing without any."""
+    lines = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    return fold(f"Notes ({len(notes)})", f"<ul>{lines}</ul>", unfolded=True) if notes else ""
+
+
 def _marked(cell: str, *, verdict: bool) -> str:
     """Return a cell escaped; a verdict in its colour."""
     if not verdict:

@@ -1,11 +1,11 @@
 """A policy's values with some of them replaced by options."""
 
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Number
 from os import PathLike
 from typing import Any
 
-from shoal.errors import PolicyError, kind_of
+from shoal.errors import PolicyError, kind_of, shortened
 from shoal.model.asking import argument, one_or_several
 from shoal.model.constraints import Constraints
 from shoal.model.options import PolicyOptions
@@ -43,8 +43,11 @@ def _constrain(constraints: dict[str, Any], given: Mapping[str, Any]) -> None:
     alone = {name: given.get(name) for name in CONSTRAINTS}
     together = _sorted(given.get("constraints") or {})
     for name, value in together.items():
-        if alone.get(name) not in (None, value):
-            raise PolicyError(f"policy: {name} is given twice, as {alone[name]} and as {value}. Give it once.")
+        own = alone.get(name)
+        same = isinstance(own, str | Number) and isinstance(value, str | Number) and own == value
+        if own is not None and not same:
+            both = f"{shortened(own)} and as {shortened(value)}"
+            raise PolicyError(f"policy: {name} is given twice, as {both}. Give it once.")
     before, others = constraints.get("others"), together.get("others")
     if isinstance(before, Mapping) and isinstance(others, Mapping):
         together = {**together, "others": {**before, **others}}

@@ -14,7 +14,7 @@ Kept = TypeVar("Kept")
 
 
 def read_only(thing: Kept) -> Kept:
-    """Return an array as a read-only view; a dataclass, mapping or tuple with its arrays so, anything else unchanged.
+    """Return an array as a read-only view, a dataclass, dict, list or tuple with such arrays, anything else unchanged.
 
     Examples
     --------

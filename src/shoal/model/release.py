@@ -253,13 +253,12 @@ class Release:
             for v in self.verdicts
         ]
         findings = [(f.name, f"{f.value:.6g}", f.how) for f in self.findings]
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (
             f'<div style="max-width:60em"><p><b>shoal release</b>: {head}</p>'
             + html_parts.answer(self._making.answerer(self).lines("long"))
             + left
             + html_parts.rows(("guarantee", "column", ">required", ">found", "verdict", ""), verdicts)
-            + (html_parts.fold(f"Notes ({len(self.notes)})", f"<ul>{notes}</ul>", unfolded=True) if notes else "")
+            + html_parts.listed_notes(self.notes)
             + html_parts.fold(
                 f"Findings ({len(findings)}), for the data holder",
                 html_parts.rows(("finding", ">value", "how"), findings),

@@ -97,7 +97,7 @@ class SetRelease:
         return f"<SetRelease: {size}; {self.kind} neighbour>"
 
     def _repr_html_(self) -> str:
-        """Show what holds, what is exposed and what to do next; verdicts and findings, without a single item."""
+        """Show what holds, what is exposed and what to do next; verdicts, notes and findings, without an item."""
         first = "" if self.answerer is None else html_parts.answer(self.answerer(self).lines("long"))
         verdicts = [
             (v.model, f"{v.asked:g}", f"{v.found:.6g}", "holds" if v.holds else "fails", v.note) for v in self.verdicts
@@ -106,6 +106,7 @@ class SetRelease:
         return (
             f'<div style="max-width:60em"><p>{html.escape(repr(self))}</p>{first}'
             + html_parts.rows(("guarantee", ">required", ">found", "verdict", ""), verdicts)
+            + html_parts.listed_notes(self.notes)
             + html_parts.rows(("finding", ">value", "how"), findings)
             + "</div>"
         )
