@@ -8,6 +8,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -279,8 +280,8 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)
         return named, table, data, places, release.labels
-    if isinstance(release, str | Path):
-        settle(release, private)
+    if isinstance(release, str | PathLike):
+        settle(Path(release), private)
     refuse_sets(release, "release")
     if is_folder(release):
         return _of_folder(original, Path(release), private)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,7 +16,7 @@ from shoal.catalogue.sections import parameters_of
 from shoal.certify.check import VerificationReport, check_data, check_folder
 from shoal.certify.released import is_text
 from shoal.errors import PolicyError, ReadError
-from shoal.io.bundle import settle
+from shoal.io.bundle import is_folder, settle
 from shoal.io.files import read
 from shoal.io.frames import copied, reordered, to_frame
 from shoal.io.text_columns import read_for
@@ -271,9 +272,9 @@ def verify(
         raise ReadError(
             "verify: a release in memory has been verified: see its `verdicts`. Give the folder that `save` wrote."
         )
-    if isinstance(source, str | Path):
-        settle(source)
-    if isinstance(source, str | Path) and Path(source).is_dir():
+    if isinstance(source, str | PathLike):
+        settle(Path(source))
+    if is_folder(source):
         if policy is not None or any(value not in (None, [], ()) for value in options.values()):
             raise PolicyError(
                 "verify: a release folder contains its own policy. Give no options, or verify the data file inside it."
@@ -282,9 +283,9 @@ def verify(
         return check_folder(source, _page if report else None, redrawn)
     step("read")
     wanted = Policy.of(policy, **options)
-    if isinstance(source, str | Path) and not Path(source).exists():
+    if isinstance(source, str | PathLike) and not Path(source).exists():
         raise ReadError(
-            f"verify: {str(source)!r} does not exist; expected a release folder or a table. Check the path."
+            f"verify: {str(Path(source))!r} does not exist; expected a release folder or a table. Check the path."
         )
     table = read(source, wanted.null_words, header=wanted.header)
     named, _ = complete(
