@@ -37,9 +37,8 @@ from shoal.pipeline.answering import answer_of
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.displays import plot_of, report_of
 from shoal.pipeline.grouping import make_groups, merged
-from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.items import exchange_items, grouped
-from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, respelt, unusual, warnings
+from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, left_out, respelt, unusual, warnings
 from shoal.pipeline.ready import make_ready
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
@@ -55,7 +54,6 @@ from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.judge import judge
 from shoal.recode.table import Recoded
-from shoal.utility.labels import columns_that_decide_label
 from shoal.utility.plane import plane_of_some
 
 MOST_KEPT = 20_000_000  # maximum cells of the matrix that a release keeps for its holder's report
@@ -166,7 +164,7 @@ def anonymize(
 
 def _run(source: Any, wanted: Policy, threads: int, seconds: float | None, strictness: Strictness) -> Release:
     """Run the pipeline from reading to measuring."""
-    table, named, notes, chosen, arranged, trees, encoded, sensitive, label = make_ready(source, wanted, strictness)
+    table, named, notes, chosen, arranged, encoded, sensitive, label = make_ready(source, wanted, strictness)
     made = make_groups(encoded, grouped(named, arranged.n), sensitive, threads, label)
     found, partition = made.found, made.partition
     notes = (*notes, *merged(found, made.enforced, named))
@@ -182,15 +180,13 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None, stric
     step("measure")
     release = _release(source, table, arranged, recoded, partition, encoded, verdicts)
     cut, n, k = cut_short(), arranged.n, named.constraints.k
-    repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
+    repeated = Regrouping(arranged, named, encoded.trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     own = tuple(as_note(note) for note in partition.notes)
     if not methods.load(named.method.name).built_in:  # the numbers in the notes of a plug-in may count few rows
         own = tuple(note for note in own if for_page(note.fact, n, k))
-    labelled = about_labels(columns_that_decide_label(arranged, named))
-    of_columns = (*extremes(arranged, named), *labelled, *hidden(arranged, named), *notes)
-    of_encoding = [as_note(note, "left-out-of-distances") for note in encoded.notes]
-    last = (*respelt(sensitive), *of_encoding, *own, *unusual(table), *chosen, *ended_early(seconds, cut=cut))
+    of_columns = (*extremes(arranged, named), *about_labels(arranged, named), *hidden(arranged, named), *notes)
+    last = (*respelt(sensitive), *left_out(encoded), *own, *unusual(table), *chosen, *ended_early(seconds, cut=cut))
     drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
     recoded = replace(recoded, data=release.table)
     del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these
@@ -337,7 +333,7 @@ def _release(
         places=position,
         groups=groups,
         matrix=encoded.X[back] if kept else None,
-        regroup=Regrouping(original, policy, given_trees(policy), released),
+        regroup=Regrouping(original, policy, encoded.trees, released),
     )
     return Release(
         table=public,

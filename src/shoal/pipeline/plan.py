@@ -14,7 +14,7 @@ from shoal.model.progress import step
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import limits_of
 from shoal.pipeline.items import grouped
-from shoal.pipeline.notes import extremes, hidden, respelt, unusual
+from shoal.pipeline.notes import about_labels, extremes, hidden, left_out, respelt, unusual
 from shoal.pipeline.ready import Ready, make_ready
 from shoal.pipeline.strictness import Strictness
 from shoal.prepare.choosing import mixed_cost
@@ -95,8 +95,9 @@ def plan_of(
     ready = make_ready(source, wanted, strictness)
     named, arranged = ready.policy, ready.arranged
     expected, choice = expected_cost(wanted, ready, workers)
-    on_table = (*respelt(ready.sensitive), *unusual(ready.table), *ready.chosen, *choice)
-    found = (*extremes(arranged, named), *hidden(arranged, named), *ready.notes, *on_table)
+    of_columns = (*extremes(arranged, named), *about_labels(arranged, named), *hidden(arranged, named), *ready.notes)
+    on_table = (*respelt(ready.sensitive), *left_out(ready.encoded), *unusual(ready.table), *ready.chosen, *choice)
+    found = (*of_columns, *on_table)
     notes = by_importance(note.suppressed(arranged.n, named.constraints.k) for note in found)
     strictness.check_notes(notes)
     step("")
