@@ -4,6 +4,8 @@ import datetime as dt
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -35,6 +37,39 @@ def test_dates_text_and_masked_cells_of_an_array_come_back():
     assert to_frame(from_frame(words), words).tolist() == words.tolist()
     masked = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 1], [0, 0]])
     assert from_frame(masked).column("x1").to_pylist() == [None, 4.0]
+
+
+@pytest.mark.parametrize("kind", [">f8", ">i4", np.longdouble])
+def test_numbers_that_arrow_does_not_read_are_numbers_all_the_same(kind):
+    array = np.array([[1, 2], [3, 4]], kind)
+    for source in (array, {"x0": array[:, 0], "x1": array[:, 1]}, pd.DataFrame({"x0": array[:, 0], "x1": array[:, 1]})):
+        table = from_frame(source)
+        assert not any(pa.types.is_string(column.type) for column in table.columns)
+        assert table.to_pydict() == {"x0": [1, 3], "x1": [2, 4]}
+    back = to_frame(from_frame(array), array)
+    assert (back.dtype, back.tolist()) == (array.dtype, array.tolist())
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_matrix_is_an_array():
+    assert from_frame(np.asmatrix([[1, 2], [3, 4]])).to_pydict() == {"x0": [1, 3], "x1": [2, 4]}
+
+
+@pytest.mark.parametrize("series", [pl.Series, pa.array, lambda cells: pd.Series(cells, dtype="Int64")])
+def test_integers_of_a_series_with_missing_cells_stay_integers(series):
+    columns = {"a": series([2**60 + 1, None])}
+    table = from_frame(columns)
+    assert table.column("a").to_pylist() == [2**60 + 1, None]
+    assert isinstance(to_frame(table, columns)["a"], np.ndarray)
+
+
+def test_too_little_memory_is_not_taken_for_cells_that_cannot_be_read(monkeypatch):
+    def fail(*_, **__):
+        raise pa.ArrowMemoryError
+
+    monkeypatch.setattr(pa, "array", fail)
+    with pytest.raises(MemoryError):
+        from_frame({"a": [1, 2]})
 
 
 def test_a_dict_keeps_its_lists_and_arrays_and_a_list_its_dicts():
@@ -81,7 +116,7 @@ def test_cells_without_a_common_type_become_text():
         ({"a": []}, "no rows"),
     ],
 )
-def test_what_is_no_table_is_refused_without_quoting_a_cell(thing, message):
+def test_what_is_not_a_table_is_refused_without_quoting_a_cell(thing, message):
     with pytest.raises(ReadError, match=message) as refusal:
         shoal.profile(thing)
     assert MARK not in str(refusal.value)

@@ -26,14 +26,14 @@ def cost(before=0.0, grouping=0.0, least=0.0, after=0.0, megabytes=0.0):
 
 
 def test_a_run_that_cannot_end_in_time_is_refused_before_its_groups_are_formed(monkeypatch):
-    monkeypatch.setattr("shoal.pipeline.line.run_cost", lambda *_: cost(least=30.0, after=40.0))
+    monkeypatch.setattr("shoal.pipeline.allowance.run_cost", lambda *_: cost(least=30.0, after=40.0))
     monkeypatch.setattr("shoal.pipeline.line.make_groups", lambda *_: pytest.fail("groups were formed"))
     with pytest.raises(InfeasibleError, match="takes at least about 70 s, but budget is 60 s. Nothing was written"):
         shoal.anonymize(table(), k=3, budget=60)
 
 
 def test_a_run_that_needs_more_memory_than_allowed_is_refused_beforehand(monkeypatch):
-    monkeypatch.setattr("shoal.pipeline.line.run_cost", lambda *_: cost(megabytes=3000.0))
+    monkeypatch.setattr("shoal.pipeline.allowance.run_cost", lambda *_: cost(megabytes=3000.0))
     monkeypatch.setattr("shoal.pipeline.line.make_groups", lambda *_: pytest.fail("groups were formed"))
     with pytest.raises(InfeasibleError, match="needs about 3,000 MB, but memory is 2,000 MB"):
         shoal.anonymize(table(), k=3, memory="2GB")
@@ -42,7 +42,7 @@ def test_a_run_that_needs_more_memory_than_allowed_is_refused_beforehand(monkeyp
 def test_a_file_larger_than_the_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
     write_data(table(2_000), tmp_path, "csv")
     monkeypatch.setattr(allowance, "PROGRAM", 0.0)
-    monkeypatch.setattr("shoal.pipeline.line.make_ready", lambda *_: pytest.fail("the table was read"))
+    monkeypatch.setattr("shoal.pipeline.allowance.make_ready", lambda *_: pytest.fail("the table was read"))
     with pytest.raises(InfeasibleError, match="memory"):
         shoal.anonymize(tmp_path / "data.csv", k=3, memory=100_000)
 

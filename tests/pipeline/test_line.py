@@ -291,6 +291,15 @@ def test_a_release_folder_is_judged_by_its_own_policy_only(release, tmp_path):
         shoal.verify(tmp_path / "nothing")
 
 
+def test_a_folder_may_be_given_as_any_path(release, tmp_path):
+    class Place:
+        def __fspath__(self):
+            return str(tmp_path / "out")
+
+    release.save(Place(), format="csv", report=False)
+    assert shoal.verify(Place()).holds
+
+
 def test_a_release_cannot_be_written_inside_another(release, tmp_path):
     release.save(tmp_path / "out", report=False)
     with pytest.raises(WriteError, match="is inside a folder that shoal wrote"):

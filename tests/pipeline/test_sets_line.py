@@ -101,6 +101,9 @@ def test_a_neighbour_can_be_drawn_from_a_folder_later(release, tmp_path):
         shoal.sets.reassociate(folder, tmp_path / "again.dat")
     with pytest.raises(PolicyError, match="'km' or 'raw'"):
         shoal.sets.reassociate(folder, tmp_path / "x.dat", neighbour="none")
+    for name in ("x.dat", "x.json"):
+        with pytest.raises(WriteError, match=f"{name}' cannot be written: No such file or directory"):
+            shoal.sets.reassociate(folder, tmp_path / "nowhere" / name)
 
 
 def test_distance_to_a_folder_is_that_to_its_neighbour(release, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 
 import shoal
 from shoal.errors import PolicyError
+from shoal.pipeline.plan import plan_of
 
 AGES = [20, 21, 22, 30, 31, 32, 40, 41, 42, 50]
 NAMES = ("Ann", "Bo", "Cleo", "Dora", "Eve", "Finn", "Gil", "Hal", "Ida", "Jo")
@@ -94,6 +95,14 @@ def test_a_release_with_a_note_of_a_stated_kind_is_refused():
         with pytest.raises(PolicyError, match="nothing was written: 'no-limit-on-sensitive'. Note: sensitive columns"):
             released(table, strict_notes=kinds, **options)
     assert released(table, strict_notes=["one-class"], **options).notes
+
+
+@pytest.mark.parametrize("kind", ["copy-of-label", "left-out-of-distances"])
+def test_a_plan_refuses_what_does_not_depend_on_the_groups(kind):
+    table = {"age": AGES, "ward": ["a"] * 10, "copy": [1, 2] * 5, "label": ["x", "y"] * 5}
+    for make in (plan_of, shoal.anonymize):
+        with pytest.raises(PolicyError, match=f"nothing was written: '{kind}'"):
+            make(pa.table(table), k=2, method="mdav", keep=["label"], label="label", strict_notes=[kind])
 
 
 def test_an_unknown_kind_is_refused_before_any_work():

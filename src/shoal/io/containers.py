@@ -3,7 +3,7 @@
 | kind | columns | comes back as |
 | --- | --- | --- |
 | a two-dimensional array of numbers, truth values, dates or text | `x0`, `x1`, … | an array, if need be of objects |
-| a dict of lists and one-dimensional arrays | its keys | a dict of lists and arrays |
+| a dict of lists, one-dimensional arrays and series | its keys | a dict of lists and arrays |
 | a list of dicts with the same keys | these keys | a list of dicts |
 
 No message quotes a cell, a key of a dict in a list included: a dict of another table may be among them.
@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -96,11 +97,19 @@ def _of_array(array: NDArray[Any]) -> dict[Any, Any]:
             f"read: the array holds {'objects' if array.dtype.kind == 'O' else array.dtype.name}; expected numbers, "
             f"truth values, dates or text of one type. {REMEDY}"
         )
-    return {f"x{place}": array[:, place] for place in range(array.shape[1])}
+    plain = for_arrow(array)
+    return {f"x{place}": plain[:, place] for place in range(array.shape[1])}
+
+
+def for_arrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as Arrow reads it: no matrix, in the byte order of the machine, floats of at most 64 bits."""
+    plain = np.ma.asarray(array) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+    long = plain.dtype.kind == "f" and plain.dtype.itemsize > 8
+    return plain.astype(np.float64 if long else plain.dtype.newbyteorder("="), copy=False)
 
 
 def _of_dict(columns: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the columns of a dict, or refuse those that are none or differ in length."""
+    """Return the columns of a dict, or refuse what is not a column, and columns of different lengths."""
     found = {name: _as_column(cells, name) for name, cells in columns.items()}
     sizes = {len(cells) for cells in found.values()}
     if len(sizes) > 1:
@@ -115,8 +124,12 @@ def _as_column(cells: Any, name: Any) -> Any:
     """Return the cells of a column, or refuse an object that has none."""
     if isinstance(cells, tuple):
         return list(cells)
-    if hasattr(cells, "__array__") and not isinstance(cells, list):
-        cells = np.ma.asarray(cells) if isinstance(cells, np.ma.MaskedArray) else np.asarray(cells)
+    cells = pa.chunked_array([cells]) if isinstance(cells, pa.Array) else cells
+    series: Any = nw.from_native(cells, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and series.dtype.is_integer():
+        return series.to_arrow()  # numpy has no integers with missing cells
+    if hasattr(cells, "__array__"):
+        cells = for_arrow(cells)
     if isinstance(cells, np.ndarray) and cells.ndim != 1:
         raise ReadError(f"read: column {str(name)!r} of the dict has {counted(cells.ndim, 'dimension')}; expected one.")
     if not isinstance(cells, list | np.ndarray):
@@ -127,7 +140,7 @@ def _as_column(cells: Any, name: Any) -> Any:
 
 
 def _of_list(rows: list[Any]) -> dict[Any, Any]:
-    """Return the columns of a list of dicts, or refuse rows that are no dicts or have other keys."""
+    """Return the columns of a list of dicts, or refuse rows that are not dicts or have other keys."""
     other = next((row for row in rows if not isinstance(row, dict)), None)
     if other is not None or not rows:
         got = f"it holds {kind_of(other)}" if rows else "it is empty"
@@ -148,11 +161,15 @@ def _column(cells: Any, name: Any) -> pa.Array:
         cells = cells.tolist()
     try:
         return pa.array(cells, from_pandas=True)
+    except MemoryError:
+        raise
     except UNFIT:
         pass
     try:
         return pa.array([None if _is_gap(cell) else str(cell) for cell in cells], pa.string())
-    except (*UNFIT, UnicodeEncodeError):
+    except MemoryError:
+        raise
+    except UNFIT:
         pass
     raise ReadError(f"read: column {str(name)!r} has cells that cannot be read. Convert it to numbers, dates or text.")
 

@@ -21,12 +21,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError, kind_of, listed
-from shoal.io.containers import as_container, from_container, is_container, rows_of
+from shoal.io.containers import UNFIT, as_container, for_arrow, from_container, is_container, rows_of
 from shoal.io.csv_types import written_like
 
 PUBLISHED = "released_row"  # name of the index of rows in the published order
 STYLE = 100  # cells that show how text is written
-UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
 def from_frame(frame: Any) -> pa.Table:
@@ -245,7 +244,7 @@ def _first(series: Any) -> Any:
     except UNFIT:
         pass
     try:
-        return pa.array(series.to_numpy(), from_pandas=True)
+        return pa.array(for_arrow(series.to_numpy()), from_pandas=True)
     except MemoryError:
         raise
     except UNFIT:

@@ -24,7 +24,8 @@ from shoal.errors import ReadError, counted
 from shoal.io.csv_header import alike_cells
 from shoal.io.csv_text import DELIMITERS, LARGEST_BLOCK, SEAL, parse
 from shoal.io.csv_types import BLANKS, typed_together
-from shoal.io.item_sets import MARK, check_text, gathered
+from shoal.io.item_sets import check_text, gathered
+from shoal.model.csv_style import MARK
 from shoal.model.table import is_list, type_name
 from shoal.model.transactions import Transactions
 

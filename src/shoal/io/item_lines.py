@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import ReadError, WriteError
 from shoal.io.data_file import packing
-from shoal.io.item_sets import LONGEST, MARK, at_line, check_text, fault_of, gathered
+from shoal.io.item_sets import LONGEST, at_line, check_text, fault_of, gathered
+from shoal.model.csv_style import MARK
 from shoal.model.transactions import Transactions
 
 BLOCK = 1 << 18

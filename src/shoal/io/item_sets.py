@@ -22,7 +22,6 @@ from shoal.errors import ReadError, counted
 from shoal.model.sentences import Rows, Sentence
 from shoal.model.transactions import Transactions, in_order
 
-MARK = b"\xef\xbb\xbf"  # byte order mark
 LONGEST = 10_000  # characters of a label
 MOST_ITEMS = (1 << 31) - 1
 SPAN = 1 << 16  # occurrences that are sorted at a time

@@ -14,9 +14,12 @@ from typing import Any
 
 from shoal.errors import InfeasibleError, is_out_of_memory
 from shoal.model.asking import argument, in_megabytes, in_seconds, option
+from shoal.model.policy import Policy
 from shoal.model.progress import announce, budget, left, reserve
 from shoal.pipeline.memory_limit import limited_memory
-from shoal.pipeline.run_cost import PROGRAM, RunCost, Writing, rounded
+from shoal.pipeline.ready import Ready, make_ready
+from shoal.pipeline.run_cost import PROGRAM, RunCost, Writing, rounded, run_cost
+from shoal.pipeline.strictness import Strictness
 
 MARGIN = 1.3  # the steps after the searches may take this many times as long as estimated
 PER_BYTE = 2.0  # of a file that is read: the least memory, as a multiple of its size
@@ -71,6 +74,15 @@ def allowing(seconds: Any, memory: Any, writing: Writing | None = None) -> Itera
 def current() -> Allowance:
     """Return the limits that apply; none outside of `allowing`."""
     return _allowance.get() or Allowance()
+
+
+def affordable(source: Any, wanted: Policy, strictness: Strictness, threads: int) -> tuple[Ready, RunCost]:
+    """Return the table ready for its method, and what the run costs; refuse what exceeds the limits."""
+    refuse_unreadable(source)
+    ready = make_ready(source, wanted, strictness)
+    cost = run_cost(ready, threads, current().writing)
+    check_affordable(cost)
+    return ready, cost
 
 
 def refuse_unreadable(source: Any) -> None:

@@ -8,6 +8,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -119,9 +120,7 @@ def measure(
     if names and len(able) < len(wanted):
         missing = [card.name for card in wanted if card not in able]
         raise DataError(f"measure: {listed(missing)} need the original table as well as the release. Give both.")
-    if names:
-        for card in able:
-            card.take(case)  # a plug-in that was asked for by name may fail
+    if names:  # a plug-in that was asked for by name may fail
         refuse_empty([card for card in able if not card.take(case)])
     found = taken(case, able)
     step("")
@@ -242,16 +241,15 @@ def _pair(original: Any, release: Any, private: str | Path | None, wanted: Polic
     named, table, released, places, groups = _aligned(original, release, private, wanted)
     if table is None:
         return Case(released, named, places=places)
-    given = given_trees(named)
-    own = isinstance(release, Release)
+    trees, own = hierarchies(table, named, given_trees(named)), isinstance(release, Release)
     return Case(
         released,
         named,
         original=table,
-        trees=hierarchies(table, named, given),
+        trees=trees,
         places=places,
         groups=groups,
-        regroup=Regrouping(table, named, given, released) if own or is_folder(release) else None,
+        regroup=Regrouping(table, named, trees, released) if own or is_folder(release) else None,
     )
 
 
@@ -279,8 +277,8 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)
         return named, table, data, places, release.labels
-    if isinstance(release, str | Path):
-        settle(release, private)
+    if isinstance(release, str | PathLike):
+        settle(Path(release), private)
     refuse_sets(release, "release")
     if is_folder(release):
         return _of_folder(original, Path(release), private)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,7 +16,7 @@ from shoal.catalogue.sections import parameters_of
 from shoal.certify.check import VerificationReport, check_data, check_folder
 from shoal.certify.released import is_text
 from shoal.errors import PolicyError, ReadError
-from shoal.io.bundle import settle
+from shoal.io.bundle import is_folder, settle
 from shoal.io.files import read
 from shoal.io.frames import copied, reordered, to_frame
 from shoal.io.text_columns import read_for
@@ -30,18 +31,15 @@ from shoal.model.release import Making, Release
 from shoal.model.sentences import for_page
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table, canonical
-from shoal.pipeline.allowance import allowing, check_affordable, current, refuse_unreadable
+from shoal.pipeline.allowance import affordable, allowing, current
 from shoal.pipeline.answering import answer_of
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.displays import plot_of, report_of
 from shoal.pipeline.grouping import make_groups, merged
-from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.items import exchange_items, grouped
-from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, respelt, unusual, warnings
-from shoal.pipeline.ready import make_ready
+from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, left_out, respelt, unusual, warnings
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
-from shoal.pipeline.run_cost import run_cost
 from shoal.pipeline.set_neighbours import redrawn
 from shoal.pipeline.strictness import Strictness
 from shoal.pipeline.unused_memory import return_unused_memory
@@ -54,7 +52,6 @@ from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.judge import judge
 from shoal.recode.table import Recoded
-from shoal.utility.labels import columns_that_decide_label
 from shoal.utility.plane import plane_of_some
 
 MOST_KEPT = 20_000_000  # maximum cells of the matrix that a release keeps for its holder's report
@@ -168,10 +165,8 @@ def anonymize(
 def _run(source: Any, wanted: Policy, threads: int, strictness: Strictness) -> Release:
     """Run the pipeline from reading to measuring."""
     limits = current()
-    refuse_unreadable(source)
-    ready = make_ready(source, wanted, strictness)
-    check_affordable(run_cost(ready, threads, limits.writing))
-    table, named, notes, chosen, arranged, trees, encoded, sensitive, label = ready
+    ready, _ = affordable(source, wanted, strictness, threads)
+    table, named, notes, chosen, arranged, encoded, sensitive, label = ready
     del ready
     made = make_groups(encoded, grouped(named, arranged.n), sensitive, threads, label)
     found, partition = made.found, made.partition
@@ -188,15 +183,14 @@ def _run(source: Any, wanted: Policy, threads: int, strictness: Strictness) -> R
     step("measure")
     release = _release(source, table, arranged, recoded, partition, encoded, verdicts)
     cut, n, k = cut_short(), arranged.n, named.constraints.k
-    repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
+    repeated = Regrouping(arranged, named, encoded.trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=limits.seconds is None)
     own = tuple(as_note(note) for note in partition.notes)
     if not methods.load(named.method.name).built_in:  # the numbers in the notes of a plug-in may count few rows
         own = tuple(note for note in own if for_page(note.fact, n, k))
-    labelled = about_labels(columns_that_decide_label(arranged, named))
-    of_columns = (*extremes(arranged, named), *labelled, *hidden(arranged, named), *notes)
-    of_encoding = [as_note(note, "left-out-of-distances") for note in encoded.notes]
-    last = (*respelt(sensitive), *of_encoding, *own, *unusual(table), *chosen, *ended_early(limits.seconds, cut=cut))
+    of_columns = (*extremes(arranged, named), *about_labels(arranged, named), *hidden(arranged, named), *notes)
+    last = (*left_out(encoded), *own, *unusual(table), *chosen, *ended_early(limits.seconds, cut=cut))
+    last = (*respelt(sensitive), *last)
     drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
     recoded = replace(recoded, data=release.table)
     del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these
@@ -278,9 +272,9 @@ def verify(
         raise ReadError(
             "verify: a release in memory has been verified: see its `verdicts`. Give the folder that `save` wrote."
         )
-    if isinstance(source, str | Path):
-        settle(source)
-    if isinstance(source, str | Path) and Path(source).is_dir():
+    if isinstance(source, str | PathLike):
+        settle(Path(source))
+    if is_folder(source):
         if policy is not None or any(value not in (None, [], ()) for value in options.values()):
             raise PolicyError(
                 "verify: a release folder contains its own policy. Give no options, or verify the data file inside it."
@@ -289,9 +283,9 @@ def verify(
         return check_folder(source, _page if report else None, redrawn)
     step("read")
     wanted = Policy.of(policy, **options)
-    if isinstance(source, str | Path) and not Path(source).exists():
+    if isinstance(source, str | PathLike) and not Path(source).exists():
         raise ReadError(
-            f"verify: {str(source)!r} does not exist; expected a release folder or a table. Check the path."
+            f"verify: {str(Path(source))!r} does not exist; expected a release folder or a table. Check the path."
         )
     table = read(source, wanted.null_words, header=wanted.header)
     named, _ = complete(
@@ -343,7 +337,7 @@ def _release(
         places=position,
         groups=groups,
         matrix=encoded.X[back] if kept else None,
-        regroup=Regrouping(original, policy, given_trees(policy), released),
+        regroup=Regrouping(original, policy, encoded.trees, released),
     )
     return Release(
         table=public,

@@ -9,16 +9,18 @@ import numpy as np
 import pyarrow.compute as pc
 
 from shoal.model.findings import Finding
-from shoal.model.notes import Note
+from shoal.model.notes import Note, as_note
 from shoal.model.policy import Policy
 from shoal.model.sentences import Rows, Sentence, few
 from shoal.model.table import Table
+from shoal.prepare.encode import Encoded
 from shoal.privacy.attacks.unchanged import exposed_by
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import Values
 from shoal.recode.steps import has_extremes
 from shoal.recode.table import Recoded
 from shoal.recode.truthful import hidden_categories
+from shoal.utility.labels import columns_that_decide_label
 
 USUAL = ("encoding utf-8", "delimiter comma")
 EMPTIED = (
@@ -73,7 +75,7 @@ def hidden(table: Table, policy: Policy) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def about_labels(columns: tuple[str, ...]) -> tuple[Note, ...]:
+def about_labels(table: Table, policy: Policy) -> tuple[Note, ...]:
     """Return a warning for columns that determine the label, so that figures about it mean little."""
     return tuple(
         Note(
@@ -81,7 +83,7 @@ def about_labels(columns: tuple[str, ...]) -> tuple[Note, ...]:
             f"column {name!r} alone determines the label: it may be a copy of the label or derived from it. If so, "
             "make it an identifier, or sensitive.",
         )
-        for name in columns
+        for name in columns_that_decide_label(table, policy)
     )
 
 
@@ -98,6 +100,11 @@ def respelt(sensitive: Mapping[str, Values]) -> tuple[Note, ...]:
         for name, column in sensitive.items()
         if column.folded
     )
+
+
+def left_out(encoded: Encoded) -> tuple[Note, ...]:
+    """Return what does not count in the distances."""
+    return tuple(as_note(note, "left-out-of-distances") for note in encoded.notes)
 
 
 def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], case: Case) -> list[Note]:

@@ -9,11 +9,10 @@ from shoal.model.notes import Note, by_importance
 from shoal.model.options import PolicyOptions, with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import step
-from shoal.pipeline.allowance import allowing, check_affordable, current, refuse_unreadable
+from shoal.pipeline.allowance import affordable, allowing
 from shoal.pipeline.arrow_errors import without_arrow_errors
-from shoal.pipeline.notes import extremes, hidden, respelt, unusual
-from shoal.pipeline.ready import make_ready
-from shoal.pipeline.run_cost import RunCost, run_cost
+from shoal.pipeline.notes import about_labels, extremes, hidden, left_out, respelt, unusual
+from shoal.pipeline.run_cost import RunCost
 from shoal.pipeline.strictness import Strictness
 
 
@@ -79,14 +78,12 @@ def plan_of(
     strictness = Strictness.of(strict, strict_notes)
     workers = thread_count(threads, "anonymize")
     with allowing(budget, memory):
-        refuse_unreadable(source)
-        ready = make_ready(source, wanted, strictness)
-        expected = run_cost(ready, workers, current().writing)
-        check_affordable(expected)
+        ready, expected = affordable(source, wanted, strictness, workers)
     named, arranged = ready.policy, ready.arranged
     choice = (Note("auto-choice", f"{expected.choice}."),) if expected.choice else ()
-    on_table = (*respelt(ready.sensitive), *unusual(ready.table), *ready.chosen, *choice)
-    found = (*extremes(arranged, named), *hidden(arranged, named), *ready.notes, *on_table)
+    of_columns = (*extremes(arranged, named), *about_labels(arranged, named), *hidden(arranged, named), *ready.notes)
+    on_table = (*respelt(ready.sensitive), *left_out(ready.encoded), *unusual(ready.table), *ready.chosen, *choice)
+    found = (*of_columns, *on_table)
     notes = by_importance(note.suppressed(arranged.n, named.constraints.k) for note in found)
     strictness.check_notes(notes)
     step("")

@@ -19,7 +19,6 @@ from shoal.pipeline.strictness import Strictness
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.encode import Encoded, encode
-from shoal.prepare.hierarchy import Hierarchy
 from shoal.prepare.profile import profile
 from shoal.privacy.attacks.unchanged import refuse_unique_kept
 from shoal.privacy.verdict.values import Values, read_column, sensitive_columns
@@ -33,7 +32,6 @@ class Ready(NamedTuple):
     notes: tuple[Note, ...]  # on the policy
     chosen: tuple[Note, ...]  # what `auto` chose for mixed columns
     arranged: Table  # the rows to be released
-    trees: dict[str, Hierarchy]  # that the policy gives
     encoded: Encoded
     sensitive: Mapping[str, Values]
     label: NDArray[np.int64] | None
@@ -61,4 +59,4 @@ def make_ready(source: Any, wanted: Policy, strictness: Strictness) -> Ready:
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     label = None if named.label is None else read_column(arranged.column(named.label)).codes
-    return Ready(table, named, notes, chosen, arranged, trees, encoded, sensitive, label)
+    return Ready(table, named, notes, chosen, arranged, encoded, sensitive, label)

@@ -18,7 +18,7 @@ from shoal.model.findings import Finding
 from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
-from shoal.model.progress import current_step, silently, step
+from shoal.model.progress import silently
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.grouping import Grouped, make_groups
@@ -99,10 +99,8 @@ class Regrouping:
         sensitive = {name: column.some(origin[order]) for name, column in self.sensitive.items()}
         label = None if self._label is None else self._label[origin[order]]
         policy = grouped(self._policy, self._table.n).model_copy(update={"seed": seed})
-        before = current_step()
         with silently():
             made = make_groups(encoded, policy, sensitive, 1, label).partition
-            step(before)
         labels = np.empty(self._table.n, np.int64)
         labels[order] = made.labels
         return labels if not self._finer(labels) else self._classes(order, encoded, made)

@@ -33,7 +33,6 @@ from shoal.model.set_release import SetRelease
 from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.attempts import tried
-from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of, refuse_sets, refuse_swapped
 from shoal.pipeline.private import FINDINGS
 from shoal.pipeline.set_report import set_page
@@ -269,7 +268,7 @@ def _plane(case: Case) -> PlaneSketch | None:
         if case.matrix is not None:
             return case.matrix if rows is None else case.matrix[rows]
         table = case.before if rows is None else case.before.take(rows)
-        return encode(table, case.policy, given_trees(case.policy)).X
+        return encode(table, case.policy, case.trees).X
 
     try:
         return plane_of_some(case.labels, case.policy.constraints.k, matrix)

@@ -150,7 +150,10 @@ def reassociate(
         raise GuaranteeError("verify: the neighbour is not k^m-anonymous. Nothing was written.")
     step("write")
     if place.suffix.lower() == ".json":
-        place.write_text(json.dumps(drawn.records(), ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+        try:
+            place.write_text(json.dumps(drawn.records(), ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+        except OSError as problem:
+            raise WriteError(f"write: {str(output)!r} cannot be written: {problem.strerror}.") from None
     else:
         _write_lines(drawn, place)
     step("")

@@ -32,7 +32,7 @@ from shoal.model.seeds import drawn_seed
 from shoal.model.sentences import Rows, Sentence, few
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
-from shoal.pipeline.answering import answer_of_sets
+from shoal.pipeline.answering import KEPT, answer_of_sets
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_neighbours import neighbour_of
 from shoal.pipeline.write import refuse_unless, write_sets
@@ -251,7 +251,7 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
         Finding("clusters", float(published.clusters), "groups of records that were split into chunks", "release"),
         Finding("smallest cluster", float(smallest), "records", "release", counts_rows=False),
         Finding("chunks", float(published.chunks), Sentence(of_them, shared=shared), "release"),
-        Finding("occurrences in chunks %", kept, "of all items of all records; the others are terms", "pair", unit="%"),
+        Finding(KEPT, kept, "of all items of all records; the others are terms", "pair", unit="%"),
         Finding(
             "items in chunks %", 100.0 * used / max(1, len(data.labels)), "of all different items", "pair", unit="%"
         ),
