@@ -87,6 +87,9 @@ def test_init_does_not_replace_a_policy_unless_forced(table, tmp_path):
     assert "already exists. Use --force" in done.err
     assert (tmp_path / "policy.toml").read_text() == "mine"
     shoal_run("init", table, "--force", cwd=tmp_path)
+    assert "already exists" in shoal_run("init", "no.csv", cwd=tmp_path, code=2).err  # before the table is read
+    shoal_run("init", table, "-o", "policies/ward.toml", cwd=tmp_path)
+    assert (tmp_path / "policies" / "ward.toml").is_file()
 
 
 def test_init_refuses_an_existing_file_before_it_reads_the_table(tmp_path):

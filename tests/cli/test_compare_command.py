@@ -69,7 +69,7 @@ def test_a_data_set_that_cannot_be_released_is_named(place, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--label", "lable"), "have no column 'lable'"),
+        (("--label", "lable"), "there is no column 'lable' in 'ward0'"),
         (("--methods", "mdav"), "two methods are needed"),
         (("--measure", "honest"), "needs a label"),
         (("--measure", "hones"), "unknown measure 'hones'"),

@@ -37,8 +37,6 @@ def folder(tmp_path):
     [
         (("-k", 5, "-k", 3), "-k"),
         (("-k", 5, "--seed", 1, "--seed=2"), "--seed"),
-        (("-k", 5, "--header", "--no-header"), "--header"),
-        (("-k", 5, "--report", "--no-report"), "--report"),
         (("-k", 5, "-o", "other"), "-o"),
         (("-k", 5, "--policy", "a.toml", "-p", "b.toml"), "--policy"),
     ],
@@ -50,6 +48,20 @@ def test_an_option_given_twice_is_a_usage_error(folder, words, option):
     assert f"'{option}'" in message
     assert "It was given more than once." in message
     assert not (folder / "release").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "both"),
+    [
+        (("--header", "--no-header"), "--header and --no-header"),
+        (("--no-report", "--report"), "--report and --no-report"),
+        (("--truthful", "--same-schema"), "--truthful and --same-schema"),
+    ],
+)
+def test_an_option_and_its_opposite_are_both_named(folder, given, both):
+    done = shoal_command("anonymize", "people.csv", "-o", "release", *given, "--json", cwd=folder)
+    assert done.code == 2
+    assert f"{both} exclude each other" in json.loads(done.out)["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_one_data_set_of_several_methods_says_how_many_their_test_needs():
         ({"measure": "honst"}, MethodError, "unknown measure 'honst'. Did you mean 'honest'"),
         ({"measure": []}, MethodError, "from 1 to 100 measures"),
         ({"measure": "class sizes"}, MethodError, "cannot be ranked: neither high nor low"),
-        ({"label": "lable", "measure": "honest"}, DataError, "'ward 0', 'ward 1' have no column 'lable'"),
+        ({"label": "lable", "measure": "honest"}, DataError, "there is no column 'lable' in 'ward 0', 'ward 1'"),
         ({"seeds": 0}, DataError, "seeds must be a whole number of at least 1"),
         ({"folds": 1}, DataError, "folds must be a whole number of at least 2"),
         ({"k": True}, DataError, "k must be a whole number"),

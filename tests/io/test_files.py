@@ -238,6 +238,14 @@ def test_missing_paths_and_folders_are_refused(tmp_path):
     assert "is not a regular file" in refusal(tmp_path / "pipe.csv")
 
 
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [("-", "Standard input cannot be read"), ("https://example.org/a.csv", "download the file"), ("a:b", "Check")],
+)
+def test_what_is_not_a_file_here_is_refused_with_what_to_do(path, advice):
+    assert advice in refusal(path)
+
+
 def test_a_file_without_read_permission_is_refused(put, monkeypatch):
     path = put("a,b\n1,2\n")
 

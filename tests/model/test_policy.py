@@ -82,6 +82,7 @@ def test_a_column_has_one_role():
     [
         ("k = 5", "there is no key 'k'. Did you mean 'constraints.k'?"),
         ("sensitive = ['a']", "there is no key 'sensitive'. The role of a column goes into 'columns.NAME.role'."),
+        ("k = 5\nq = 1\nz = 1", "Did you mean 'constraints.k'? Also, there is no key 'q'; there is no key 'z'."),
         ("[constraints]\nkk = 5", "there is no key 'constraints.kk'. Did you mean 'k'?"),
         ("[columns.a]\nrol = 'keep'", "there is no key 'columns.a.rol'. Did you mean 'role'?"),
         ("[columns.a]\nl = 2", "no key 'columns.a.l'. Constraints apply to all columns: write 'constraints.l'."),

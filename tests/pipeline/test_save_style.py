@@ -4,6 +4,7 @@ import random
 import tomllib
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import shoal
@@ -150,3 +151,11 @@ def test_the_command_line_writes_the_style_asked_for(german, tmp_path):
     done = shoal_command("anonymize", german, *words, "exel", cwd=tmp_path)
     assert done.code == 2
     assert "unknown --csv-style 'exel'" in done.err
+
+
+@pytest.mark.parametrize("more", [("-o", "out"), ("--dry-run",)])
+def test_a_style_of_csv_for_another_format_is_refused_before_any_work(more, tmp_path):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "x.parquet")  # too few rows: an error of a later step
+    done = shoal_command("anonymize", "x.parquet", "--csv-style", "excel", *more, cwd=tmp_path)
+    assert done.code == 2
+    assert "--csv-style is for CSV files, but the format is 'parquet'" in done.err

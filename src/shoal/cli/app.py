@@ -37,7 +37,7 @@ from shoal.cli.options import (
     given_options,
     with_shared_options,
 )
-from shoal.cli.program import Program
+from shoal.cli.program import USAGE_ERROR, Program, reword
 from shoal.cli.streams import OutputClosed, discard_output, guard_streams
 from shoal.errors import LeftOut, ShoalError, Stopped, is_out_of_memory, place_of
 from shoal.model.asking import on_command_line
@@ -53,7 +53,6 @@ app = Program(
 )
 
 WHOLE = "A release folder is either complete or absent."
-USAGE_ERROR: Any = typer.BadParameter.__base__  # of every unknown, missing or invalid option and argument
 CLICK_ERROR: Any = USAGE_ERROR.__base__
 PIPE = 13  # the number of SIGPIPE, which not every system has
 
@@ -115,12 +114,12 @@ def init(
     json: Json = False,
 ) -> None:
     """Propose a policy for a table, with a reason for each column: `shoal init patients.csv -o policy.toml`."""
-    from shoal.cli.propose import check_policy_file, propose, write_policy
+    from shoal.cli.propose import check_output, propose, write_policy
     from shoal.model.policy import Policy
     from shoal.pipeline.line import profile
 
     asked = Policy.of(k=k).constraints.k
-    check_policy_file(output, force=force)
+    check_output(output, force=force)
     with show.progress(log_format):
         facts = profile(file, header=header)
     write_policy(propose(facts, asked, header=header), output, force=force)
@@ -211,6 +210,7 @@ def anonymize(
     **options: Unpack[MakingOptions],
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
+    from shoal.io.files import format_at
     from shoal.pipeline.allowance import allowing
     from shoal.pipeline.line import anonymize as run
     from shoal.pipeline.plan import plan_of
@@ -221,7 +221,7 @@ def anonymize(
         raise USAGE_ERROR("Missing option '-o' / '--output', the release folder. Only --dry-run needs none.")
     given = given_options(**options)
     given |= {"policy": policy, "threads": threads, "strict": strict, "strict_notes": strict_note}
-    check_places(output, private, format, csv_style)
+    check_places(output, private, format_at(file) if csv_style is not None and format is None else format, csv_style)
     limits = allowing(budget, memory, Writing(saved=True, report=report, private=private is not None))
     if dry_run or output is None:
         with show.progress(log_format), limits:
@@ -309,6 +309,7 @@ def _run() -> None:
     except Stopped as end:
         _fail("Stopped", f"stopped. {WHOLE}", int(end.code or 0), said=True)
     except CLICK_ERROR as problem:
+        reword(problem)
         if not _wants_json() and problem.format_message():  # empty where help was shown, as no command was given
             problem.show()
         _fail("UsageError", problem.format_message(), problem.exit_code, said=not _wants_json())

@@ -25,6 +25,7 @@ from shoal.cli.options import (
     given_options,
     with_shared_options,
 )
+from shoal.cli.program import USAGE_ERROR
 from shoal.cli.words import parameters
 from shoal.errors import counted
 
@@ -98,7 +99,7 @@ def explore(
     from shoal.exploration.run import explore as run
 
     if output is None and not dry_run:
-        raise typer.BadParameter("Give a private folder with -o, or use --dry-run.")
+        raise USAGE_ERROR("Missing option '-o' / '--output', the folder for the results. Only --dry-run needs none.")
     with _kept(output), show.progress(log_format):
         found = run(
             file,

@@ -1,5 +1,6 @@
 """Files that commands write besides releases: a proposed policy, and the table of the demo."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -59,19 +60,20 @@ def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
     return "\n".join(parts)
 
 
-def check_policy_file(output: Path, *, force: bool) -> None:
-    """Refuse to replace an existing file without `force`."""
-    if output.exists() and not force:
+def check_output(output: Path, *, force: bool) -> None:
+    """Refuse an existing file before any work is done, unless `force` is given."""
+    if not force and os.path.lexists(output):
         raise WriteError(f"init: {str(output)!r} already exists. Use --force to replace it.")
 
 
 def write_policy(text: str, output: Path, *, force: bool) -> None:
-    """Write the policy; an existing file is replaced only with `force`."""
-    check_policy_file(output, force=force)
+    """Write the policy, with the folders above it; an existing file is replaced only with `force`."""
     try:
-        with output.open("w", encoding="utf-8", newline="\n") as file:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with output.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as problem:
+        check_output(output, force=force)  # it may have been made meanwhile
         raise WriteError(f"init: {str(output)!r} cannot be written: {problem.strerror}.") from None
 
 

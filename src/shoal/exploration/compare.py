@@ -248,8 +248,8 @@ def _trials(
             found.append(Trial(method=method, seed=seed, place=(place, column, seed), **own, **settings))
     if lacking:
         raise DataError(
-            f"compare: the data sets {listed(lacking)} have no column {label!r}. Leave them out, name another label, "
-            "or 'last' for the last column of each."
+            f"compare: there is no column {label!r} in {listed(lacking)}. Leave these data sets out, name another "
+            "label, or 'last' for the last column of each."
         )
     for name in (one for names in asked.values() for one in names if one not in seen):
         raise DataError(f"compare: no data set has a column {name!r}.{near(name, seen)}")

@@ -154,18 +154,31 @@ def _within_calendar(column: pa.ChunkedArray) -> bool:
 
 def opened(path: Path, expected: str = "a CSV, Parquet or Feather file") -> IO[bytes]:
     """Open a regular file, or say why that is not possible, and what was expected."""
+    advice = "Check the path."
     try:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
             return path.open("rb")
-        reason = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
+        reason = "is a folder"
+        if not stat.S_ISDIR(mode):
+            reason, advice = "is not a regular file", "Pipes and devices are not read: save the table as a file first."
     except FileNotFoundError:
         reason = "does not exist"
+        if str(path) == "-":
+            advice = "Standard input cannot be read: save the table as a file first."
+        elif re.match("[a-z][a-z0-9+.]+:/", str(path)):
+            advice = "Addresses are not opened: download the file first."
     except PermissionError:
         reason = "cannot be read with your permissions"
     except (OSError, ValueError):
         reason = "cannot be opened"
-    raise ReadError(f"read: {str(path)!r} {reason}; expected {expected}. Check the path.")
+    raise ReadError(f"read: {str(path)!r} {reason}; expected {expected}. {advice}")
+
+
+def format_at(path: Path) -> str:
+    """Identify the format of a file without reading its rows."""
+    with opened(path) as file:
+        return format_of(path, file.read(64))
 
 
 def format_of(path: Path, start: bytes) -> str:

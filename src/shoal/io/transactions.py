@@ -29,6 +29,7 @@ from shoal.io.frames import from_frame
 from shoal.io.item_columns import from_list_column, from_long_columns, read_cells, the_column
 from shoal.io.item_lines import looks_like_spmf, parse_lines, write_lines
 from shoal.io.item_sets import from_matrix, from_records, items_of
+from shoal.model.asking import argument
 from shoal.model.options import with_options
 from shoal.model.table import is_list
 from shoal.model.transactions import Transactions
@@ -211,14 +212,18 @@ def _from_table(
         else:
             raise ReadError(
                 f"read: {called} has {len(names)} columns, {len(lists)} of them list columns, so it is not clear where "
-                "its items are. Name the list column, or the columns of records and of items; in Python, a table of "
-                "zeros and ones can be given as a matrix."
+                f"its items are. Name the list column ({argument('column')}), or the columns of records and of items "
+                f"({argument('record')}, {argument('item')}); in Python, a table of zeros and ones can be given as a "
+                "matrix."
             )
     if layout != "long":
         if column is None:
             column = next(iter(lists or names)) if len(lists) == 1 or len(names) == 1 else None
         if column is None or record is not None or item is not None:
-            raise ReadError(f"read: {called}: it is not clear which of {len(names)} columns has the items. Name it.")
+            raise ReadError(
+                f"read: {called}: it is not clear which of {len(names)} columns has the items. Name it "
+                f"({argument('column')})."
+            )
         return from_list_column(the_column(table, column, called), called, separator)
     if column is not None or ((record is None or item is None) and len(names) != 2):
         raise ReadError(

@@ -47,7 +47,9 @@ def sentence(mistakes: Sequence[Mistake], fields: Fields, *, options: bool = Fal
     # If the given value fits an alternative of a union except for something inside it, that alternative was meant.
     meant = [place for place in by_place if not any(_is_inside(other, place) for other in by_place)]
     words = [_said(place, by_place[place], fields, options=options) for place in meant]
-    message = "; ".join(words[:SHOWN])
+    message, *others = words[:SHOWN]
+    for one in others:
+        message += f" Also, {one}" if message.endswith("?") else f"; {one}"
     return message if message[-1] in "?." else f"{message}."
 
 
