@@ -1,5 +1,7 @@
 """Information loss as measures with cards: thin adaptors from a `Case` to the other modules of this package."""
 
+from math import comb
+
 import numpy as np
 
 from shoal.catalogue import measure
@@ -326,7 +328,10 @@ def contingency_distance(case: Case) -> Found:
     each = [total_variation([column.codes]) for column in names]
     each += [total_variation([first.codes, second.codes]) for first, second in some]
     how = Sentence(
-        "total variation, mean of {one} tables of one column and {two} of two", one=len(names), two=len(some)
+        "total variation, mean of {one} tables of one column and {two} of two{sample}",
+        one=len(names),
+        two=len(some),
+        sample=", a sample" if len(some) < comb(len(names), 2) else "",
     )
     return (
         Finding("contingency distance %", 100 * float(np.mean(each)), how, "pair", unit="%"),

@@ -161,10 +161,9 @@ def davies_bouldin(case: Case) -> Found:
     found = validity.davies_bouldin(validity.standardized(case.columns), case.labels, case.seed)
     if found is None:
         return ()
-    value, classes = found
-    sampled = Sentence(", a random sample of {classes} against all", classes=classes)
-    how = Sentence("classes as clusters{some}", some=sampled if classes < case.sizes.size else "")
-    return (Finding("Davies-Bouldin index", value, how, "groups"),)
+    sampled = Sentence(", a random sample of {classes} against all", classes=found.of)
+    how = Sentence("classes as clusters{some}", some=sampled if found.interval else "")
+    return (Finding("Davies-Bouldin index", found.value, how, "groups", found.interval),)
 
 
 @measure(
@@ -182,10 +181,9 @@ def silhouette(case: Case) -> Found:
     found = validity.silhouette(validity.standardized(case.columns), case.labels, case.seed)
     if found is None:
         return ()
-    value, rows = found
-    sampled = Sentence(" of {rows:,} random rows against all {n:,}", rows=Rows(rows), n=case.n)
-    how = Sentence("classes as clusters{some}", some=sampled if rows < case.n else "")
-    return (Finding("silhouette", value, how, "groups"),)
+    sampled = Sentence(" of {rows:,} random rows against all {n:,}", rows=Rows(found.of), n=case.n)
+    how = Sentence("classes as clusters{some}", some=sampled if found.interval else "")
+    return (Finding("silhouette", found.value, how, "groups", found.interval),)
 
 
 @measure(
