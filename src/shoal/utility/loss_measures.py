@@ -92,15 +92,13 @@ def cell_loss(case: Case) -> Found:
 )
 def minimal_distortion(case: Case) -> Found:
     """Count the changed cells of quasi-identifiers."""
-    columns = case.columns
-    cells = case.n * len(columns)
+    cells = case.n * len(case.columns)
     if not cells:
         return ()
-    count = distortion.cells_changed(columns)
     return (
         Finding(
             "minimal distortion",
-            float(count),
+            float(_changed(case)),
             Sentence("of {cells:,} cells of quasi-identifiers", cells=cells),
             "pair",
             counts_rows=True,
@@ -125,8 +123,7 @@ def changed_cells(case: Case) -> Found:
     cells = case.n * len(case.columns)
     if not cells:
         return ()
-    share = 100 * distortion.cells_changed(case.columns) / cells
-    return (Finding("cells changed %", share, "of the quasi-identifiers", "pair", unit="%"),)
+    return (Finding("cells changed %", 100 * _changed(case) / cells, "of the quasi-identifiers", "pair", unit="%"),)
 
 
 @measure(
@@ -198,7 +195,7 @@ def classification_metric(case: Case) -> Found:
         return ()
     value = distortion.classification_metric(case.labels, case.label, case.policy.constraints.k)
     how = "share of rows without the most frequent label of their class"
-    return (Finding("classification metric", value, how, "release"),)
+    return (Finding("classification metric", value, how, "release", counts_rows=True, share=True),)
 
 
 @measure(
@@ -380,6 +377,12 @@ def propensity(case: Case) -> Found:
     # A classifier cannot use a column without any value.
     plain = [column for column in case.columns if not column.truthful and not _empty(column)]
     return (pmse(plain, case.seed),) if plain and case.n >= FEW else ()
+
+
+@once_per_case
+def _changed(case: Case) -> int:
+    """Return the number of changed cells of quasi-identifiers."""
+    return distortion.cells_changed(case.columns)
 
 
 def _named(column: Pair) -> bool:
