@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.certify import recounted_sets
 from shoal.certify.check import check_folder, holds_sets
 from shoal.certify.released import read_cells
 from shoal.errors import ReadError
@@ -298,3 +299,12 @@ def test_an_unreadable_policy_is_found(plain):
     (plain / "policy.toml").write_text("k = ")
     redigest(plain)
     assert "policy" in failed(plain)
+
+
+def test_sets_with_too_many_combinations_fail_by_name_and_with_a_remedy(tmp_path, monkeypatch):
+    table = pa.table({"age": [30, 31, 32] * 4, "bought": [["bread", "milk"]] * 12})
+    folder = shoal.anonymize(table, k=3, items=["bought"]).save(tmp_path / "out", report=False)
+    assert check_folder(folder).holds
+    monkeypatch.setattr(recounted_sets, "MOST_DISTINCT", 0)
+    assert failed(folder) == {"combinations of items"}
+    assert "Lower m" in check_folder(folder).notes[0]

@@ -253,6 +253,14 @@ def test_people_who_are_not_in_the_release_are_a_control():
     assert attacked(attribute_inference, case_of(table, control=without)).control is None
 
 
+def test_control_rows_may_lack_one_of_several_sensitive_columns():
+    table, outsiders = people(), people(200, seed=1)
+    both = attacked(attribute_inference, case_of(table, sensitive=("ill", "cost"), control=Table.of(outsiders)))
+    assert "'cost'" in both.note
+    known = Table.of(outsiders.drop_columns(["ill"]))
+    assert attacked(attribute_inference, case_of(table, sensitive=("ill", "cost"), control=known)) == both
+
+
 def test_control_rows_without_a_quasi_identifier_are_refused():
     with pytest.raises(DataError, match="the control rows have no column 'age'"):
         attacked(attribute_inference, case_of(people(), control=Table.of(people().drop_columns(["age"]))))

@@ -17,6 +17,7 @@ from shoal.prepare.encode import Encoded
 from shoal.prepare.hierarchy import Hierarchy, from_lines
 from shoal.privacy.measures.pairs import Pair, pairs
 from shoal.recode.table import recode
+from shoal.utility import fidelity as evaluated
 from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import MANY, PARTS, fidelity, pmse, rank_error, total_variation
 from shoal.utility.honest_accuracy import honest_accuracy
@@ -146,6 +147,13 @@ def test_a_classifier_tells_rows_apart_that_are_nothing_alike_and_no_others():
     assert pmse([column(values, values, "numeric")]).value < 0.05
 
 
+def test_a_classifier_that_sees_a_sample_of_the_rows_says_so(monkeypatch):
+    values = column(np.arange(40), np.arange(40), "numeric")
+    assert "random" not in pmse([values]).how
+    monkeypatch.setattr(evaluated, "MOST_ROWS", 30)
+    assert pmse([values]).how.endswith(", 30 random rows of 40")
+
+
 def test_accuracy_is_asked_of_original_rows():
     rng = np.random.default_rng(0)
     age = rng.integers(0, 100, 900)
@@ -167,3 +175,11 @@ def test_truthful_columns_alone_have_no_fidelity():
     towns = column(["a", "b"], ["{a, b}"] * 2, form="set")
     assert fidelity([towns]) == ()
     assert honest_accuracy([towns], pa.chunked_array([["x", "y"] * 1])) == ()
+
+
+def test_means_of_integers_may_have_decimals():
+    ints, reals = pa.chunked_array([[1, 2, 3, 4, None]]), pa.chunked_array([[1.0, 2.0, 3.0, 4.0, None]])
+    means = pa.chunked_array([[1.5, 1.5, 3.0, 4.0, None]])
+    found = [fidelity([Pair("a", "numeric", "mean", before, means)]) for before in (ints, reals)]
+    assert found[0] == found[1]
+    assert found[0][1].value == pytest.approx(40)

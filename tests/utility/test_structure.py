@@ -107,9 +107,9 @@ def blobs(seed, n=60, d=2, classes=6):
 def test_indices_worked_out_by_hand():
     X, labels = np.array([[0.0], [2.0], [10.0], [12.0]]), np.array([0, 0, 1, 1])
     # Both classes have a spread of 1, their means 1 and 11 are 10 apart.
-    assert davies_bouldin(X, labels) == (pytest.approx(0.2), 2)
+    assert davies_bouldin(X, labels) == (pytest.approx(0.2), 2, None)
     # Of 0 and 12: a = 2, b = 11; of 2 and 10: a = 2, b = 9.
-    assert silhouette(X, labels) == (pytest.approx((9 / 11 + 7 / 9) / 2), 4)
+    assert silhouette(X, labels) == (pytest.approx((9 / 11 + 7 / 9) / 2), 4, None)
     # SSE = 4, SST = 4 + 4 x 25: (100 / 1) / (4 / 2).
     assert calinski_harabasz(X, labels) == pytest.approx(50.0)
 
@@ -132,20 +132,23 @@ def test_indices_do_not_know_the_order_of_rows(seed):
 
 def test_a_silhouette_of_some_rows_is_close_to_that_of_all(monkeypatch):
     X, labels = blobs(0, n=400)
-    whole, rows = silhouette(X, labels)
+    whole, rows, sure = silhouette(X, labels)
     monkeypatch.setattr(validity, "SAMPLED", 300)
     monkeypatch.setattr(validity, "DISTANCES", 400 * 200)
     monkeypatch.setattr(validity, "CELLS", 1000)
-    some, asked = silhouette(X, labels)
-    assert (rows, asked) == (400, 200)
+    some, asked, (low, high) = silhouette(X, labels)
+    assert (rows, asked, sure) == (400, 200, None)
     assert some == pytest.approx(whole, abs=0.05)
+    assert low < whole < high < low + 0.2
 
 
 def test_a_sample_of_classes_is_counted_as_it_is_drawn(monkeypatch):
     X, labels = blobs(0, n=400, classes=100)
     monkeypatch.setattr(validity, "SAMPLED", 60)
     monkeypatch.setattr(validity, "DISTANCES", 100 * 30)
-    assert davies_bouldin(X, labels)[1] == 30
+    found = davies_bouldin(X, labels)
+    assert found.of == 30
+    assert found.interval[0] < found.value < found.interval[1]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +168,7 @@ def test_rows_that_are_all_alone_or_all_alike_have_no_index_of_spread():
     X = np.arange(3.0)[:, None]
     assert silhouette(X, np.arange(3)) is calinski_harabasz(X, np.arange(3)) is None
     assert calinski_harabasz(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 0, 1, 1])) is None
-    assert davies_bouldin(np.ones((4, 1)), np.array([0, 0, 1, 1])) == (0.0, 2)
+    assert davies_bouldin(np.ones((4, 1)), np.array([0, 0, 1, 1])) == (0.0, 2, None)
 
 
 def test_standardized_columns_have_one_scale_and_no_gaps():

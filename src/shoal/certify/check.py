@@ -62,7 +62,7 @@ from shoal.certify.recount import recount
 from shoal.certify.released import is_csv, is_text, read_cells, unguarded, with_points
 from shoal.certify.replaced import while_unchanged
 from shoal.certify.row_order import ascends
-from shoal.errors import PlugInError, PolicyError, ReadError, ShoalError, counted, listed, shortened
+from shoal.errors import InfeasibleError, PlugInError, PolicyError, ReadError, ShoalError, counted, listed, shortened
 from shoal.io.data_file import csv_header
 from shoal.model.asking import either
 from shoal.model.csv_style import STANDARD
@@ -172,6 +172,9 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
         more, note = _data(place / data, cells, released, public, policy, stated)
     except MemoryError:
         raise
+    except InfeasibleError as problem:
+        line = Line("combinations of items", "few enough to count", "too many", holds=False)
+        return VerificationReport((*lines, line), notes=(str(problem),))
     except (ShoalError, KeyError, pa.ArrowException) as problem:
         why = str(problem) if isinstance(problem, PlugInError) else "cannot be read"
         return VerificationReport((*lines, Line("data", "readable by the policy", why, holds=False)))

@@ -129,7 +129,9 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     X, Y = features([column for column in columns if not column.truthful])
+    how = Sentence("how well a classifier distinguishes released rows from original ones, 0 to 1, cross-fitted")
     if len(X) > MOST_ROWS:
+        how += Sentence(", {rows} random rows of {n}", rows=MOST_ROWS, n=len(X))
         rows = np.sort(np.random.default_rng(seed).choice(len(X), MOST_ROWS, replace=False))
         X, Y = X[rows], Y[rows]
     labels = np.repeat([0, 1], len(X))
@@ -137,7 +139,6 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
     with boosted(len(labels), seed) as model:
         probability = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
     value = float(((probability - 0.5) ** 2).mean() / 0.25)
-    how = Sentence("how well a classifier distinguishes released rows from original ones, 0 to 1, cross-fitted")
     return Finding("pMSE", value, how, "pair")
 
 

@@ -1,5 +1,7 @@
 """Information loss as measures with cards: thin adaptors from a `Case` to the other modules of this package."""
 
+from math import comb
+
 import numpy as np
 
 from shoal.catalogue import measure
@@ -90,15 +92,13 @@ def cell_loss(case: Case) -> Found:
 )
 def minimal_distortion(case: Case) -> Found:
     """Count the changed cells of quasi-identifiers."""
-    columns = case.columns
-    cells = case.n * len(columns)
+    cells = case.n * len(case.columns)
     if not cells:
         return ()
-    count = distortion.cells_changed(columns)
     return (
         Finding(
             "minimal distortion",
-            float(count),
+            float(_changed(case)),
             Sentence("of {cells:,} cells of quasi-identifiers", cells=cells),
             "pair",
             counts_rows=True,
@@ -123,8 +123,7 @@ def changed_cells(case: Case) -> Found:
     cells = case.n * len(case.columns)
     if not cells:
         return ()
-    share = 100 * distortion.cells_changed(case.columns) / cells
-    return (Finding("cells changed %", share, "of the quasi-identifiers", "pair", unit="%"),)
+    return (Finding("cells changed %", 100 * _changed(case) / cells, "of the quasi-identifiers", "pair", unit="%"),)
 
 
 @measure(
@@ -196,7 +195,7 @@ def classification_metric(case: Case) -> Found:
         return ()
     value = distortion.classification_metric(case.labels, case.label, case.policy.constraints.k)
     how = "share of rows without the most frequent label of their class"
-    return (Finding("classification metric", value, how, "release"),)
+    return (Finding("classification metric", value, how, "release", counts_rows=True, share=True),)
 
 
 @measure(
@@ -326,7 +325,10 @@ def contingency_distance(case: Case) -> Found:
     each = [total_variation([column.codes]) for column in names]
     each += [total_variation([first.codes, second.codes]) for first, second in some]
     how = Sentence(
-        "total variation, mean of {one} tables of one column and {two} of two", one=len(names), two=len(some)
+        "total variation, mean of {one} tables of one column and {two} of two{sample}",
+        one=len(names),
+        two=len(some),
+        sample=", a sample" if len(some) < comb(len(names), 2) else "",
     )
     return (
         Finding("contingency distance %", 100 * float(np.mean(each)), how, "pair", unit="%"),
@@ -375,6 +377,12 @@ def propensity(case: Case) -> Found:
     # A classifier cannot use a column without any value.
     plain = [column for column in case.columns if not column.truthful and not _empty(column)]
     return (pmse(plain, case.seed),) if plain and case.n >= FEW else ()
+
+
+@once_per_case
+def _changed(case: Case) -> int:
+    """Return the number of changed cells of quasi-identifiers."""
+    return distortion.cells_changed(case.columns)
 
 
 def _named(column: Pair) -> bool:

@@ -11,10 +11,12 @@ releases of one table with the same k.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.privacy.measures.intervals import WIDE
 from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.values import read_column
 from shoal.utility.loss import sse, sst
@@ -26,6 +28,23 @@ NAMES = 50  # categories of a column that are distinguished; rarer ones are merg
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+class Mean(NamedTuple):
+    """A mean over rows or classes, over how many, and its 95% interval if these are a random sample."""
+
+    value: float
+    of: int
+    interval: tuple[float, float] | None
+
+    @classmethod
+    def over(cls, figures: Floats, whole: int, low: float = -np.inf, high: float = np.inf) -> "Mean":
+        """Return the mean of figures that lie from `low` to `high`, drawn from a `whole` number of them."""
+        value = float(figures.mean())
+        if figures.size == whole:
+            return cls(value, whole, None)
+        half = WIDE * float(figures.std(ddof=1)) / float(np.sqrt(figures.size))
+        return cls(value, figures.size, (max(low, value - half), min(high, value + half)))
 
 
 def standardized(columns: Sequence[Pair]) -> Floats:
@@ -53,8 +72,8 @@ def standardized(columns: Sequence[Pair]) -> Floats:
     return np.column_stack(found) if found else np.zeros((n, 0))
 
 
-def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | None:
-    """Return the mean over classes of max over others of (s_i + s_j) / d_ij, and over how many: from 0 up, low is good.
+def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> Mean | None:
+    """Return the mean over classes of max over others of (s_i + s_j) / d_ij: from 0 up, low is good.
 
     s is the mean distance of the rows of a class to their mean, d the distance of two means. Pairs of classes with the
     same mean are left out. With more than 20,000 classes, a random sample is compared with all. None for fewer than two
@@ -73,12 +92,11 @@ def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int
         )
         ratio[np.arange(some.size), some] = 0.0
         worst.append(ratio.max(axis=1))
-    found = np.concatenate(worst)
-    return float(found.mean()), int(found.size)
+    return Mean.over(np.concatenate(worst), sizes.size, low=0.0)
 
 
-def silhouette(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | None:
-    """Return the mean of (b - a) / max(a, b) over rows, and over how many: from -1 to 1, high is good.
+def silhouette(X: Floats, labels: Labels, seed: int = 0) -> Mean | None:
+    """Return the mean of (b - a) / max(a, b) over rows: from -1 to 1, high is good.
 
     a is the mean distance of a row to the others of its class, b that to the rows of the nearest other class. A row
     that is alone in its class counts 0. With more than 20,000 rows, a random sample is compared with all. None for one
@@ -101,8 +119,7 @@ def silhouette(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | 
         most = np.maximum(near, far)
         value = np.divide(far - near, most, out=np.zeros_like(most), where=most > 0)
         values.append(np.where(sizes[mine] > 1, value, 0.0))
-    found = np.concatenate(values)
-    return float(found.mean()), int(found.size)
+    return Mean.over(np.concatenate(values), len(Y), -1.0, 1.0)
 
 
 def calinski_harabasz(X: Floats, labels: Labels) -> float | None:
@@ -124,7 +141,7 @@ def _blocks(rows: int, seed: int) -> list[Labels]:
     """Return the rows to compare in blocks: all, or a random sample within the limit of distances."""
     every = np.arange(rows)
     if rows > SAMPLED:
-        every = np.sort(np.random.default_rng(seed).choice(rows, max(1, DISTANCES // rows), replace=False))
+        every = np.sort(np.random.default_rng(seed).choice(rows, max(2, DISTANCES // rows), replace=False))
     return np.array_split(every, max(1, -(-every.size * rows // CELLS)))
 
 

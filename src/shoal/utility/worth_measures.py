@@ -74,7 +74,7 @@ def separable(case: Case) -> Found:
 )
 def structural(case: Case) -> Found:
     """Measure how well the distribution of each column is preserved, and the median of all."""
-    return _structural(case, "range", "structural utility")
+    return _structural(_kept(case), "range", "structural utility")
 
 
 @measure(
@@ -87,7 +87,8 @@ def structural(case: Case) -> Found:
 )
 def structural_by_deviation(case: Case) -> Found:
     """Measure structural utility in standard deviations, which separates good releases from better ones."""
-    return _structural(case, "deviation", "structural utility by deviation")
+    kept = structure.structural_utility(case.columns, "deviation")
+    return _structural(kept, "deviation", "structural utility by deviation")
 
 
 @measure(
@@ -129,8 +130,7 @@ def joint(case: Case) -> Found:
 )
 def combined(case: Case) -> Found:
     """Combine honest separability and structural utility, and give the same with separability as published."""
-    found = _separability(case)
-    kept = structure.structural_utility(case.columns)
+    found, kept = _separability(case), _kept(case)
     if found is None or not kept:
         return ()
     middle = float(np.median(list(kept.values())))
@@ -161,10 +161,9 @@ def davies_bouldin(case: Case) -> Found:
     found = validity.davies_bouldin(validity.standardized(case.columns), case.labels, case.seed)
     if found is None:
         return ()
-    value, classes = found
-    sampled = Sentence(", a random sample of {classes} against all", classes=classes)
-    how = Sentence("classes as clusters{some}", some=sampled if classes < case.sizes.size else "")
-    return (Finding("Davies-Bouldin index", value, how, "groups"),)
+    sampled = Sentence(", a random sample of {classes} against all", classes=found.of)
+    how = Sentence("classes as clusters{some}", some=sampled if found.interval else "")
+    return (Finding("Davies-Bouldin index", found.value, how, "groups", found.interval),)
 
 
 @measure(
@@ -182,10 +181,9 @@ def silhouette(case: Case) -> Found:
     found = validity.silhouette(validity.standardized(case.columns), case.labels, case.seed)
     if found is None:
         return ()
-    value, rows = found
-    sampled = Sentence(" of {rows:,} random rows against all {n:,}", rows=Rows(rows), n=case.n)
-    how = Sentence("classes as clusters{some}", some=sampled if rows < case.n else "")
-    return (Finding("silhouette", value, how, "groups"),)
+    sampled = Sentence(" of {rows:,} random rows against all {n:,}", rows=Rows(found.of), n=case.n)
+    how = Sentence("classes as clusters{some}", some=sampled if found.interval else "")
+    return (Finding("silhouette", found.value, how, "groups", found.interval),)
 
 
 @measure(
@@ -233,9 +231,14 @@ def _separability(case: Case) -> Separability | None:
     return None if case.label is None else separability(case.columns, case.label, seed=case.seed)
 
 
-def _structural(case: Case, by: structure.By, name: str) -> Found:
+@once_per_case
+def _kept(case: Case) -> dict[str, float]:
+    """Return the structural utility of each column, by its range."""
+    return structure.structural_utility(case.columns)
+
+
+def _structural(kept: dict[str, float], by: structure.By, name: str) -> Found:
     """Return the median over columns, and each column."""
-    kept = structure.structural_utility(case.columns, by)
     if not kept:
         return ()
     middle = float(np.median(list(kept.values())))

@@ -11,6 +11,7 @@ true ones. So 1 and 3 compare with what k permits: the same attack on a release 
 the k rows nearest to them in the original table, themselves included.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -201,7 +202,7 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
     sensitive columns, the worst.
     """
     name = "homogeneity"
-    secrets = _secrets(case)
+    secrets = _secrets(case, case.policy.names("sensitive"))
     if not secrets or not case.n:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="there is no sensitive column")
     targets = _targets(case, 41)
@@ -255,7 +256,7 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     sensitive columns, the worst.
     """
     name, k = "attribute inference", case.policy.constraints.k
-    secrets = _secrets(case)
+    secrets = _secrets(case, case.policy.names("sensitive"))
     if not secrets or not case.n:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="there is no sensitive column")
     targets = _targets(case, 51)
@@ -266,15 +267,17 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     hidden = Suspects(np.arange(targets.size), np.repeat(np.arange(targets.size), close.shape[1]), close.reshape(-1))
     copy = _copies(case, profile.known, targets)
     others, m = control_case(case)
-    outsiders = sampled(m, MOST, np.random.default_rng((case.seed, 52)))
+    rng = np.random.default_rng((case.seed, 52))
+    outsiders = rng.permutation(sampled(m, MOST, rng))  # so that the first ones represent all
     theirs = suspects(others, profile.known, outsiders, clock) if m else None
+    controls = _secrets(others, [name for name in secrets if name in others.before.names]) if m else {}
     worst: list[tuple[float, Attack]] = []
     for column, secret in secrets.items():
         right = guessed(found, secret, targets)
         allowed = float(guessed(hidden, secret.raw(), targets).mean())
         control = None
-        if theirs is not None and others.original is not None and column in others.original.names:
-            control = float(guessed(theirs, _secrets(others)[column], outsiders[: theirs.who.size]).mean())
+        if theirs is not None and column in controls:
+            control = float(guessed(theirs, controls[column], outsiders[: theirs.who.size]).mean())
         baseline = _constant(secret)
         power = float(guessed(copy, secret.raw(), targets).mean())
         permitted = Sentence(PERMITTED, k=k, allowed=Share(allowed, targets.size))
@@ -296,10 +299,10 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     return max(worst, key=lambda one: one[0])[1]
 
 
-def _secrets(case: Case) -> dict[str, Secret]:
-    """Return the sensitive columns that are released, by name."""
+def _secrets(case: Case, names: Sequence[str]) -> dict[str, Secret]:
+    """Return these sensitive columns, by name."""
     found = {}
-    for name in case.policy.names("sensitive"):
+    for name in names:
         if name not in case.before.names or name not in case.released.column_names:
             raise DataError(f"attack: the sensitive column {name!r} is not in both the table and the release.")
         given = case.policy.columns[name]

@@ -83,7 +83,12 @@ class Pair:
         return self._coded()
 
     def _coded(self) -> tuple[Codes, Codes]:
-        both = pa.chunked_array([*self.before.chunks, *self.after.cast(self.before.type).chunks], self.before.type)
+        before, after = self.before, self.after
+        try:
+            after = after.cast(before.type)
+        except pa.ArrowInvalid:  # such as means of integers with decimals
+            before = before.cast(after.type, safe=False)
+        both = pa.chunked_array([*before.chunks, *after.chunks], before.type)
         coded = both.combine_chunks().dictionary_encode()
         found = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
         return read_only((found[: len(self.before)], found[len(self.before) :]))

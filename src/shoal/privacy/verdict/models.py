@@ -94,19 +94,19 @@ def _ordered(counts: Counts) -> Figures:
     On a stretch the cumulative share of the class is constant and that of the release only grows, so their difference
     changes its sign at one point, and prefix sums give both sides.
     """
-    owner, value, base, first = counts.owner, counts.value, counts.base, counts.first
-    whole = np.cumsum(base)
-    prefix = np.concatenate([[0.0], np.cumsum(whole)])
-    level = np.cumsum(counts.share)
-    level -= (level - counts.share)[first][owner]
+    owner, value, count, first, n = counts.owner, counts.value, counts.count, counts.first, counts.column.codes.size
+    # Rows are added up, not shares, so that nothing is rounded, however many values or classes there are.
+    whole, rows = np.cumsum(counts.column.rows), np.cumsum(count)
+    prefix = np.concatenate([[0], np.cumsum(whole)])
+    level = (rows - (rows - count)[first][owner]) / counts.sizes[owner]
     last = np.concatenate([first[1:], [True]])
-    end = np.where(last, base.size, np.concatenate([value[1:], [0]]))
+    end = np.where(last, whole.size, np.concatenate([value[1:], [0]]))
     # The stretch before a class's first value has level 0: the difference is the release's own share.
-    total = prefix[value[first]]
-    turn = np.clip(np.searchsorted(whole, level), value, end)
-    below = level * (turn - value) - (prefix[turn] - prefix[value])
-    above = (prefix[end] - prefix[turn]) - level * (end - turn)
-    return np.asarray((total + np.bincount(owner, below + above)) / (base.size - 1))
+    total = prefix[value[first]] / n
+    turn = np.clip(np.searchsorted(whole / n, level), value, end)
+    below = level * (turn - value) - (prefix[turn] - prefix[value]) / n
+    above = (prefix[end] - prefix[turn]) / n - level * (end - turn)
+    return np.asarray((total + np.bincount(owner, below + above)) / (whole.size - 1))
 
 
 def _along_tree(counts: Counts, tree: Labels) -> Figures:

@@ -38,9 +38,14 @@ class Values:
         return int(self.codes.max()) + 1 if self.codes.size else 0
 
     @cached_property
+    def rows(self) -> Codes:
+        """How many rows have each value."""
+        return np.bincount(self.codes)
+
+    @cached_property
     def shares(self) -> NDArray[np.float64]:
         """The share of the rows that have each value."""
-        return np.bincount(self.codes) / max(1, self.codes.size)
+        return self.rows / max(1, self.codes.size)
 
     def some(self, rows: Codes) -> "Values":
         """Return the values of some rows, with the codes of the whole column."""
