@@ -39,6 +39,7 @@ from shoal.cli.options import (
 )
 from shoal.cli.program import Program
 from shoal.cli.streams import OutputClosed, discard_output, guard_streams
+from shoal.cli.words import plain_usage
 from shoal.errors import LeftOut, ShoalError, Stopped, is_out_of_memory, place_of
 from shoal.model.asking import on_command_line
 
@@ -302,6 +303,7 @@ def _run() -> None:
     except Stopped as end:
         _fail("Stopped", f"stopped. {WHOLE}", int(end.code or 0), said=True)
     except CLICK_ERROR as problem:
+        problem.message = plain_usage(problem.message)
         if not _wants_json() and problem.format_message():  # empty where help was shown, as no command was given
             problem.show()
         _fail("UsageError", problem.format_message(), problem.exit_code, said=not _wants_json())

@@ -1,11 +1,19 @@
 """Options of the command line that have a structure: NAME=VALUE, COLUMN=HIERARCHY."""
 
 import math
+import re
 from collections.abc import Iterable
 
 import typer
 
 Scalar = int | float | str | bool
+PLAIN = (  # what libraries say about a wrong option, in words for everyone
+    (r"Input should be a valid integer\b.*", "expected a whole number"),
+    (r"Input should be a valid number\b.*", "expected a number"),
+    (r"Input should be greater than or equal to (\S+)", r"expected a number of at least \1"),
+    (r"Input should be less than or equal to (\S+)", r"expected a number of at most \1"),
+    (r"^Value error, ", ""),
+)
 
 
 def parameters(given: Iterable[str] | None) -> dict[str, Scalar]:
@@ -35,6 +43,22 @@ def hierarchies(given: Iterable[str] | None) -> dict[str, str]:
     {'zip': 'mask', 'job': 'jobs.csv'}
     """
     return _named(given, "--hierarchy", "COLUMN=FILE or COLUMN=KEYWORD, such as zip=mask")
+
+
+def plain_usage(message: str) -> str:
+    """Return what a library says about a wrong option in plain words.
+
+    Examples
+    --------
+    >>> plain_usage("Input should be a valid integer, unable to parse string as an integer")
+    'expected a whole number.'
+    >>> plain_usage("No such option: --methd")
+    'No such option: --methd'
+    """
+    plain = message
+    for pattern, words in PLAIN:
+        plain = re.sub(pattern, words, plain)
+    return plain if plain == message or plain.endswith(".") else f"{plain}."
 
 
 def _named(given: Iterable[str] | None, option: str, form: str) -> dict[str, str]:
