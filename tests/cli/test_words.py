@@ -11,7 +11,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cli.words import hierarchies, parameters
+from shoal.cli.words import hierarchies, parameters, plain_usage
 
 WORD = st.text("abcxyz-_", min_size=1).filter(lambda word: word not in ("true", "false"))
 
@@ -113,3 +113,16 @@ def test_sentences_are_lines_elsewhere_and_a_terminal_can_have_lines_too():
     _, shown = on_a_terminal(SCRIPT.replace("show.progress()", "show.progress(show.LogFormat.PLAIN)"))
     assert shown.splitlines()[0].endswith("cluster")
     assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        ("Input should be a valid number, unable to parse string as a number", "expected a number."),
+        ("Input should be greater than or equal to 20", "expected a number of at least 20."),
+        ("Value error, 'foo' is not one of 'plain', 'json'.", "'foo' is not one of 'plain', 'json'."),
+        ("Missing argument 'file'.", "Missing argument 'file'."),
+    ],
+)
+def test_a_wrong_option_is_named_in_plain_words(said, plain):
+    assert plain_usage(said) == plain
