@@ -91,7 +91,7 @@ def test_dates_and_numbers_stored_as_text_are_published_and_returned_as_text(fra
     assert cells["ill"] == ILL
     message = [note for note in release.notes if "text read as" in note]
     assert len(message) == 5
-    assert message[0] == "read with text read as dates in column 'iso' (kind nominal keeps text)"
+    assert message[0] == "reading: text read as dates in column 'iso' (kind nominal keeps text)"
     [found] = shoal.measure(given, release, only=["k-anonymity"])
     assert found.value >= 4
 

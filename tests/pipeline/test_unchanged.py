@@ -196,3 +196,15 @@ def test_unlisted_patient_numbers_are_dropped_and_never_averaged(tmp_path):
     assert "--quasi patient" in message
     assert "patient" in released(data, quasi=["patient"]).data.column_names
     assert [verdict.holds for verdict in shoal.verify(data, k=2).verdicts] == [False]
+
+
+def test_dates_that_were_not_read_are_named_where_they_are_published_as_missing():
+    days = [f"{1 + row % 28:02d}/{1 + row % 12:02d}/{1940 + row % 60}" for row in range(N)]
+    [note] = [
+        note
+        for note in released(table(born=days), quasi=["born"]).notes
+        if "'born'" in note and "published as missing, because" in note
+    ]
+    assert note.endswith("write them like 2024-01-31 before the release.")
+    words = [f"about {day}" for day in days]
+    assert not any("2024-01-31" in note for note in released(table(born=words), quasi=["born"]).notes)

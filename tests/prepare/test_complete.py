@@ -175,7 +175,8 @@ def test_a_column_that_sounds_sensitive_is_noted():
 def test_suspected_codes_are_noted_until_the_policy_says_what_they_are():
     table = held(x=[20, 31, 42, 53, 64, -999, -999])
     message = (
-        "2 cells share one extreme value that looks like a code for missing; if it is one, list it in missing_codes"
+        "2 cells share one extreme value that looks like a code for a missing value; "
+        "if it is one, list it in missing_codes"
     )
     assert completed(Policy.of(k=2), table)[1] == (f"column 'x': {message} in a policy.",)
     assert completed(with_columns(x={"kind": "numeric"}), table)[1] == (f"column 'x': {message} in a policy.",)
@@ -348,6 +349,13 @@ def test_text_that_looks_like_dates_is_noted_unless_its_kind_is_given():
     ]
     for kind in ("date", "nominal"):
         assert not any("looks like dates" in note for note in completed(with_columns(born={"kind": kind}), table)[1])
+
+
+def test_dates_with_slashes_are_noted_if_they_are_published_per_class():
+    table = held(born=["31/01/1950", "28/02/1961", "28/02/1961"])
+    [note] = [note for note in completed(Policy.of(k=2, method="mdav"), table)[1] if "date" in note]
+    assert note.startswith("column 'born': text that looks like dates, but is not read as dates; ")
+    assert not any("not read" in note for note in completed(with_columns(born={"kind": "nominal"}), table)[1])
 
 
 def test_a_row_number_declared_as_a_quasi_identifier_is_noted():

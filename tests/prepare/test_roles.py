@@ -313,7 +313,7 @@ def test_a_float_measurement_is_never_an_identifier():
         assert found.notes[-1] == "every row is unique by this column alone"
 
 
-CODE = "looks like a code for missing; if it is one, list it in missing_codes"
+CODE = "looks like a code for a missing value; if it is one, list it in missing_codes"
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,10 @@ CODE = "looks like a code for missing; if it is one, list it in missing_codes"
         ([1, 2, 3, 4, 5, 99.0, 99.0], f"2 cells share one extreme value that {CODE}"),
         (
             [1, 2, 3, 4, 5, 88, 88, 99, 99],
-            "4 cells share 2 extreme values that look like codes for missing; if they are, list them in missing_codes",
+            (
+                "4 cells share 2 extreme values that look like codes for missing values; "
+                "if they are, list them in missing_codes"
+            ),
         ),
         ([*range(100), 2**31 - 1, 2**31 - 1], f"2 cells share one extreme value that {CODE}"),
     ],
@@ -351,7 +354,10 @@ def test_other_numbers_are_not_taken_for_codes(column):
 
 def test_words_for_missing_are_suspected():
     found = facts("town", ["Ulm", "Unknown", " n/a ", "Ulm", "Bonn"])
-    assert "a word that looks like a code for missing in 2 cells; if it is one, list it in missing_codes" in found.notes
+    assert (
+        "a word that looks like a code for a missing value in 2 cells; if it is one, list it in missing_codes"
+        in found.notes
+    )
 
 
 def test_infinities_and_extremes_are_counted():
@@ -380,6 +386,18 @@ def test_text_that_looks_like_dates_gets_a_hint():
     [message] = [note for note in facts("born", days).notes if "dates" in note]
     assert message == 'text that looks like dates; if it is, set kind = "date"'
     assert not any("dates" in note for note in facts("born", ["11.1.1950", "12.1.1950"]).notes)
+
+
+@pytest.mark.parametrize("days", [["03/04/1950", "31/12/1961"], ["3-4-50", "31-12-61"], ["1950/04/03", "1961/12/31"]])
+def test_dates_that_are_not_read_as_dates_get_a_hint(days):
+    [message] = [note for note in facts("born", days).notes if "dates" in note]
+    assert "write dates like 2024-01-31 before the release" in message
+
+
+def test_a_number_of_a_person_is_recognized_by_the_name_of_its_column():
+    numbers = ["485 777 3456", "485 777 3464", "943 476 5919"]
+    assert facts("NHS Number", numbers).reason.startswith("the column name suggests an identification number")
+    assert facts("a", numbers).reason == "the values look like phone numbers"
 
 
 def test_names_are_recognized_by_all_values_of_a_large_table():

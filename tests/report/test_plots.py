@@ -60,7 +60,7 @@ def test_a_column_without_a_picture_is_named():
     table = pa.table({"age": [30, 31, 32, 40, 41, 42], "note": pa.array(list("abcdef"))})
     shown = shoal.anonymize(table, k=3, quasi=["note"], seed=1).plot("note")
     assert shown.columns == ()
-    assert "Too many rare values for a picture: note." in shown.caption
+    assert "Published as missing in every row: note." in shown.caption
     assert repr(shown) == "<Plot: no column>"
 
 

@@ -70,16 +70,16 @@ def _next_for_table(made: "Release", source: Path, folder: Path, private: Path |
     page = next((page for page in pages if page.is_file()), None)
     read = " and ".join((*([f"`{page}`"] if page else []), *(["the notes below"] if made.notes else [])))
     attack = (
-        "To measure and attack it, make it again with `--private FOLDER`."
+        "To measure and attack the release, make it again with `--private FOLDER`."
         if private is None
-        else f"Attack it: {_command('shoal', 'attack', source, folder, '--private', private, '--budget', 60)}."
+        else f"Attack the release: {_command('shoal', 'attack', source, folder, '--private', private, '--budget', 60)}."
     )
     return " ".join((*([f"Read {read}."] if read else []), attack, _sharing(folder)))
 
 
 def _sharing(folder: Path) -> str:
     """Return what to give to others, and how they check it."""
-    return f"Give others `{folder}` alone; they check it by {_command('shoal', 'verify', folder)}."
+    return f"Share only `{folder}`; recipients can check it with {_command('shoal', 'verify', folder)}."
 
 
 def _command(*words: Any) -> str:

@@ -62,7 +62,7 @@ class Column(Strict):
         None, min_length=1, max_length=8, description="Separator of the items of a set that is written as text."
     )
     group: int | None = Field(
-        None, ge=2, le=10**9, description="Minimum number of rows among which items are reshuffled; 10 k by default."
+        None, ge=2, le=10**9, description="Minimum number of rows among which items are reshuffled; 10k by default."
     )
     step: float | None = Field(
         None,

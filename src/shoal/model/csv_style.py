@@ -16,7 +16,7 @@ class CsvStyle(Strict):
     """The style of a CSV file; by default commas, decimal points and no byte order mark."""
 
     separator: Literal[",", ";", "\t", "|"] = Field(",", description="Between the cells of a row.")
-    decimal: Literal[".", ","] = Field(".", description="The decimal sign of numbers.")
+    decimal: Literal[".", ","] = Field(".", description="The decimal separator of numbers.")
     mark: bool = Field(False, description="Whether the file begins with a byte order mark, by which Excel knows UTF-8.")
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ They are listed in this order: what identifies someone or reveals a value, what 
 from collections.abc import Mapping
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.model.findings import Finding
@@ -14,6 +15,7 @@ from shoal.model.policy import Policy
 from shoal.model.sentences import Rows, Sentence, few
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
+from shoal.prepare.oddities import unread_dates
 from shoal.privacy.attacks.unchanged import exposed_by
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import Values
@@ -25,13 +27,14 @@ from shoal.utility.labels import columns_that_decide_label
 USUAL = ("encoding utf-8", "delimiter comma")
 EMPTIED = (
     "column {name}: {emptied} of its {n} cells are published as missing, because too few rows share their values. If "
-    "the column matters, give it another kind or role, or publish it truthfully."
+    'the column matters, give it another kind or role, or publish ranges or sets (output = "truthful").'
 )
+UNREAD = " Its values look like dates, but are not read as dates: write them like 2024-01-31 before the release."
 
 
 def unusual(table: Table) -> tuple[Note, ...]:
     """Return how the file was read, if that is unusual."""
-    return tuple(Note("reading", f"read with {note}") for note in table.origin.notes if note not in USUAL)
+    return tuple(Note("reading", f"reading: {note}") for note in table.origin.notes if note not in USUAL)
 
 
 def ended_early(seconds: float | None, *, cut: bool) -> tuple[Note, ...]:
@@ -113,7 +116,12 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], ca
     emptied = [
         Note(
             "cells-emptied",
-            Sentence(EMPTIED, name=repr(change.column), emptied=Rows(change.emptied), n=recoded.data.num_rows),
+            Sentence(
+                EMPTIED + UNREAD * _of_unread_dates(case, change.column),
+                name=repr(change.column),
+                emptied=Rows(change.emptied),
+                n=recoded.data.num_rows,
+            ),
         )
         for change in recoded.ledger
         if change.emptied * 10 >= recoded.data.num_rows
@@ -148,6 +156,15 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], ca
     if found["classes"] == 1:
         notes.append(Note("one-class", "all rows are in one class: the release says nothing specific about anyone."))
     return notes + emptied
+
+
+def _of_unread_dates(case: Case, name: str) -> bool:
+    """Return whether a column of the original is text that looks like dates but is not read as dates."""
+    if case.original is None or case.policy.columns[name].kind != "nominal":
+        return False
+    cells = case.original.column(name)
+    text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
+    return bool(text) and unread_dates(cells.drop_null().unique())
 
 
 def _unchanged(case: Case) -> list[Note]:

@@ -23,7 +23,7 @@ from shoal.model.policy import FORMS, SEPARATOR, TRUTHFUL_FORMS, Column, Form, K
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table, is_list, type_name
 from shoal.prepare.choosing import choose, truthful
-from shoal.prepare.oddities import LooksLikeDates, LooksMissing
+from shoal.prepare.oddities import LooksLikeDates, LooksMissing, UnreadDates
 from shoal.prepare.profile import ColumnFacts, Profile
 from shoal.prepare.roles import FEW, NEARLY
 
@@ -98,6 +98,8 @@ def complete(
             notes += _in_a_policy("codes-for-missing", found, LooksMissing)
         if given is None or given.kind is None:
             notes += _in_a_policy("text-dates", found, LooksLikeDates)
+            if columns[name].role == "quasi":
+                notes += _in_a_policy("text-dates", found, UnreadDates, "")
     measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found, table)]
     notes += [_averaged(measures)] if measures else []
     named = policy.model_copy(update={"columns": columns, "method": method})
@@ -106,9 +108,9 @@ def complete(
     return named, tuple(notes)
 
 
-def _in_a_policy(kind: str, found: ColumnFacts, about: type[Sentence]) -> list[Note]:
+def _in_a_policy(kind: str, found: ColumnFacts, about: type[Sentence], where: str = " in a policy") -> list[Note]:
     """Return the profile's notes on a column of one type, with the place where it can be corrected."""
-    said = "column {name!r}: {note} in a policy."
+    said = f"column {{name!r}}: {{note}}{where}."
     return [Note(kind, Sentence(said, name=found.name, note=note)) for note in found.notes if isinstance(note, about)]
 
 

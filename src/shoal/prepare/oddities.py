@@ -16,6 +16,11 @@ from shoal.prepare.roles import Seen, fits, sampled
 MANY = 100
 FAR = 1000
 DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
+OTHER_DAYS = r"\d{1,2}([/-])\d{1,2}\1(?:\d{2}|\d{4})(?:[T ].*)?|\d{4}/\d{1,2}/\d{1,2}(?:[T ].*)?"
+UNREAD = (
+    "text that looks like dates, but is not read as dates; write dates like 2024-01-31 before the release, because "
+    "most would be published as missing"
+)
 LIMITS = (2.0**15 - 1, 2.0**31 - 1, 2.0**15, 2.0**31, 2.0**63)
 
 
@@ -25,6 +30,10 @@ class LooksMissing(Sentence):
 
 class LooksLikeDates(Sentence):
     """A note on text that looks like dates."""
+
+
+class UnreadDates(Sentence):
+    """A note on text that looks like dates in a notation that is not read as dates."""
 
 
 def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
@@ -50,13 +59,28 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
         plain = pc.utf8_lower(pc.utf8_trim_whitespace(seen.values))
         blank = pc.is_in(plain, pa.array(sorted(BLANK_WORDS), seen.values.type)).to_numpy(zero_copy_only=False)
         if cells := int(seen.counts[blank].sum()):
-            text = "a word that looks like a code for missing in {cells}; if it is one, list it in missing_codes"
+            text = (
+                "a word that looks like a code for a missing value in {cells}; if it is one, list it in missing_codes"
+            )
             found.append(LooksMissing(text, cells=_cells(cells)))
         if seen.kind == "nominal" and fits(sampled(seen.values), DAYS):
             found.append(LooksLikeDates('text that looks like dates; if it is, set kind = "date"'))
+        elif role == "quasi" and seen.kind == "nominal" and unread_dates(seen.values):
+            found.append(UnreadDates(UNREAD))
     if role != "identifier" and seen.kind == "nominal" and len(seen.values) > MANY:
         found.append(f"{len(seen.values):,} categories; more than {MANY} are hard to group")
     return tuple(found)
+
+
+def unread_dates(values: pa.Array) -> bool:
+    """Return whether texts look like dates with slashes or hyphens, which are not read as dates.
+
+    Examples
+    --------
+    >>> unread_dates(pa.array(["03/04/2024", "31/12/2024"])), unread_dates(pa.array(["2024-04-03"]))
+    (True, False)
+    """
+    return fits(sampled(values), OTHER_DAYS)
 
 
 def _cells(count: int) -> str:
@@ -74,13 +98,13 @@ def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> lis
     codes = _codes(numbers, counts)
     if many := int(codes.sum()):
         what = (
-            "one extreme value that looks like a code" if many == 1 else f"{many} extreme values that look like codes"
+            "one extreme value that looks like a code for a missing value"
+            if many == 1
+            else f"{many} extreme values that look like codes for missing values"
         )
         cells = Rows(counts[codes].sum())
         advice = "if it is one, list it in missing_codes" if many == 1 else "if they are, list them in missing_codes"
-        found.append(
-            LooksMissing("{cells} cells share {what} for missing; {advice}", cells=cells, what=what, advice=advice)
-        )
+        found.append(LooksMissing("{cells} cells share {what}; {advice}", cells=cells, what=what, advice=advice))
     extremes = int(counts[_beyond(numbers, np.where(codes, 0, counts)) & ~codes].sum())
     if extremes:
         text = "more than {far} interquartile ranges from the middle half in {cells}"

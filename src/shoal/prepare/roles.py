@@ -170,11 +170,13 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     words = _words(seen.name)
     cells = sampled(seen.values) if seen.is_text else []
     dates = fits(cells, DATES)
+    named = _named_directly(seen, words, cells)
     for what, form in DIRECT.items():
-        if not dates and fits(cells, form):
+        by_name = named and what == "phone numbers"  # other numbers look like them: NHS numbers have groups of 3, 3, 4
+        if not dates and not by_name and fits(cells, form):
             return "identifier", f"the values look like {what}"
-    if reason := _named_directly(seen, words, cells):
-        return "identifier", reason
+    if named:
+        return "identifier", named
     for what, stems in SENSITIVE.items():
         if any(word.startswith(tuple(stems.split())) for word in words):
             return _protected(seen, words, what)

@@ -91,12 +91,19 @@ def _held(case: Case, verdicts: Sequence[Verdict]) -> str:
 def _promised(case: Case, held: Sequence[Verdict]) -> str:
     """Return what a model guarantees for one or more columns."""
     names = [verdict.column for verdict in held if verdict.column is not None]
-    what = ("each of " if len(names) > 1 else "") + listed(names, SHOWN)
+    what = ("each of " if len(names) > 1 else "") + _named(names)
     if held[0].model not in models.built_in:
         return _say("other", model=held[0].model, asked=f"{held[0].asked:g}", columns=f" for {what}" if names else "")
     says, _ = promise(held[0], what)
     short = asked_for(held[0], case.policy, of_column=False)
     return f"{says.removesuffix('.')} ({short})."
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return the names of columns as they are listed within a sentence."""
+    if not 1 < len(names) <= SHOWN:
+        return listed(names, SHOWN)
+    return f"{listed(names[:-1])} and {names[-1]!r}"
 
 
 def _leaks(attacks: Sequence[Attack]) -> str:
@@ -127,7 +134,7 @@ def _unchanged(case: Case, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]
     return [
         ("unique-rows", _say("alone", rows=alone[0].upper() + alone[1:], n=f"{n:,}") if found.alone else ""),
         ("", _say("unchanged", columns=listed(found.columns, SHOWN))),
-        ("rare-values", _say("rare", columns=listed(found.rare, SHOWN), k=k) if found.rare else ""),
+        ("rare-values", _say("rare", columns=_named(found.rare), k=k) if found.rare else ""),
         (
             "no-limit-on-sensitive",
             _say("unlimited", columns=listed(sensitive, SHOWN)) if sensitive and not limited else "",

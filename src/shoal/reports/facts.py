@@ -297,9 +297,18 @@ def column_figures(
     left = len(case.released.column_names) - MOST
     return [
         blocks.figures(drawn),
-        blocks.text(f"Too many rare values for a picture: {', '.join(rare)}.") if rare else None,
+        *map(blocks.text, undrawn(case, rare)),
         blocks.text(f"{left} more columns are not drawn.") if left > 0 else None,
     ]
+
+
+def undrawn(case: Case, names: Collection[str]) -> list[str]:
+    """Say why columns have no picture: no cell of theirs has a value, or every value is too rare to be shown."""
+    held = case.released
+    empty = [name for name in names if held.column(name).null_count == held.num_rows]
+    rare = [name for name in names if name not in empty]
+    said = (("Published as missing in every row: {}.", empty), ("Too many rare values for a picture: {}.", rare))
+    return [text.format(", ".join(some)) for text, some in said if some]
 
 
 def _column_words(picture: Mapping[str, Any], case: Case) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from shoal.errors import DataError, listed, near, shortened
 from shoal.privacy.measures.case import Case
 from shoal.reports.drawing import draw
-from shoal.reports.facts import MOST, released_picture
+from shoal.reports.facts import MOST, released_picture, undrawn
 from shoal.reports.holder import before_and_after
 from shoal.reports.wording import legend, say
 
@@ -87,6 +87,6 @@ def _caption(
         yield "Released unchanged."
     yield say("both", k=case.policy.constraints.k)
     if rare := [name for name in found if name not in drawn]:
-        yield f"Too many rare values for a picture: {', '.join(rare)}."
+        yield from undrawn(case, rare)
     if asked > len(found):
         yield f"{asked - len(found)} more columns are not drawn: name one."

@@ -31,8 +31,8 @@ def _beta(kind: str) -> Callable[[Constraints], float | None]:
     symbol="k",
     set_by=("k",),
     promise=(
-        "Anyone who knows all quasi-identifiers of a person finds at least {asked} rows that match, and cannot tell "
-        "which of them is that person's."
+        "Anyone who knows all quasi-identifiers of a person finds at least {asked} matching rows (a class), and cannot "
+        "tell which of them is that person's."
     ),
     leaves_open=(
         "It does not protect what these rows have in common. If all of them show the same illness, the "
