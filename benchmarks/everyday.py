@@ -1,9 +1,9 @@
 """Everyday use as a whole: `python -m benchmarks.everyday [PART ...] [--json FILE]`.
 
 Parts: first (the first use after installing, no loop compiled), again (the same commands once more), reports, million,
-large, explore, size. shoal is installed by pip into a fresh environment, without extras, and runs there. Every figure is
-of a whole command in a process of its own, with the processes that it starts: CPU seconds of all of them, and the peak
-memory of the largest. "before" is what was measured on two cores when this benchmark was made.
+large, explore, size. shoal is installed by pip into a fresh environment, without extras, and runs there. Every figure
+is of a whole command in a process of its own, with the processes that it starts: CPU seconds of all of them, and the
+peak memory of the largest. "before" is what was measured on two cores when this benchmark was made.
 """
 
 import atexit
