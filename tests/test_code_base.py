@@ -136,6 +136,11 @@ def test_public_names_are_sorted_and_exist():
     assert dir(shoal) == shoal.__all__
 
 
+def test_every_public_name_has_a_heading_in_the_reference():
+    for name in [*shoal.__all__, *(f"sets.{name}" for name in shoal.sets.__all__)]:
+        assert name == "sets" or f"`shoal.{name}`" in " ".join(headings("reference.md")), name
+
+
 def test_every_command_has_a_heading_in_the_docs():
     commands = [command.name or command.callback.__name__ for command in app.registered_commands]
     for group in app.registered_groups:

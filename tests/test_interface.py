@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -263,3 +264,15 @@ def test_mypy_accepts_the_python_code_of_every_page_and_rejects_misspellings(tmp
     output = mypy(tmp_path)
     complaints = {Path(line.split(":")[0]).name for line in output.splitlines() if ": error:" in line}
     assert complaints == set(wrong), output
+
+
+def test_integers_of_numpy_are_accepted_wherever_a_whole_number_is():
+    table, two = shoal.sample(60).select(["height_cm", "days"]), np.int64(2)
+    release = shoal.anonymize(table, k=two, method="kmeans", parameters={"rounds": two}, threads=two, seed=two)
+    assert release.policy.method.parameters == {"rounds": 2}
+    found = shoal.explore(table, methods="mdav", k=two, seeds=np.int64(1), folds=two, jobs=np.int64(1))
+    assert [point.name for point in found.front] == ["mdav-k2"]
+    compared = shoal.compare({"a": table}, methods=["mdav", "md"], k=two, seeds=two, folds=two, jobs=np.int64(1))
+    assert (compared.k, compared.seeds, compared.folds) == (2, 2, 2)
+    with pytest.raises(shoal.PolicyError, match="seeds must be a whole number"):
+        shoal.compare({"a": table}, methods=["mdav", "md"], seeds=2.0)

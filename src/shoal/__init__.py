@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from shoal.model.partition import Partition
     from shoal.model.policy import Policy
     from shoal.model.release import Release
+    from shoal.model.set_release import SetRelease
     from shoal.pipeline.estimator import Anonymizer
     from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
     from shoal.pipeline.private import seed_of
     from shoal.pipeline.release_then_fit import ReleaseThenFit
     from shoal.pipeline.reporting import report
+    from shoal.prepare.profile import Profile
 
     __version__: str
 
@@ -55,9 +57,11 @@ __all__ = [
     "Partition",
     "Policy",
     "PolicyError",
+    "Profile",
     "ReadError",
     "Release",
     "ReleaseThenFit",
+    "SetRelease",
     "ShoalError",
     "UseError",
     "Verdict",
@@ -95,12 +99,14 @@ _MODULES = {
     "shoal.model.partition": ("Partition",),
     "shoal.model.policy": ("Policy",),
     "shoal.model.release": ("Release",),
+    "shoal.model.set_release": ("SetRelease",),
     "shoal.pipeline.estimator": ("Anonymizer",),
     "shoal.pipeline.judging": ("attack", "measure"),
     "shoal.pipeline.release_then_fit": ("ReleaseThenFit",),
     "shoal.pipeline.line": ("anonymize", "profile", "verify"),
     "shoal.pipeline.reporting": ("report",),
     "shoal.pipeline.private": ("seed_of",),
+    "shoal.prepare.profile": ("Profile",),
     "shoal.catalogue": ("method",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

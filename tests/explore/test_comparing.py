@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv
 
 import shoal
-from shoal.errors import DataError, MethodError, ReadError
+from shoal.errors import DataError, MethodError, PolicyError, ReadError
 from shoal.exploration.compare import compare
 from shoal.exploration.spawned import Failure, spread
 from shoal.exploration.trials import honest, released
@@ -195,12 +195,12 @@ def test_one_data_set_of_several_methods_says_how_many_their_test_needs():
         ({"measure": []}, MethodError, "from 1 to 100 measures"),
         ({"measure": "class sizes"}, MethodError, "cannot be ranked: neither high nor low"),
         ({"label": "lable", "measure": "honest"}, DataError, "there is no column 'lable' in 'ward 0', 'ward 1'"),
-        ({"seeds": 0}, DataError, "seeds must be a whole number of at least 1"),
-        ({"folds": 1}, DataError, "folds must be a whole number of at least 2"),
-        ({"k": True}, DataError, "k must be a whole number"),
-        ({"alpha": 2}, DataError, "alpha must lie between 0 and 1"),
+        ({"seeds": 0}, PolicyError, "seeds must be a whole number of at least 1"),
+        ({"folds": 1}, PolicyError, "folds must be a whole number of at least 2"),
+        ({"k": True}, PolicyError, "k must be a whole number"),
+        ({"alpha": 2}, PolicyError, "alpha must lie between 0 and 1"),
         ({"methods": 5}, DataError, "methods must be one or more names; got an int"),
-        ({"header": "no"}, DataError, "header must be True or False; got 'no'"),
+        ({"header": "no"}, PolicyError, "header must be True or False; got 'no'"),
         ({"identifiers": ["heigth_cm"]}, DataError, "no data set has a column 'heigth_cm'. Did you mean 'height_cm'"),
     ],
 )
@@ -337,7 +337,7 @@ def test_frames_without_names_and_no_processes_are_refused():
     frames = [shoal.sample(40, seed=seed).select(["days", "height_cm"]) for seed in range(2)]
     with pytest.raises(DataError, match="frames need names"):
         compare(frames, methods=["mdav", "mondrian"])
-    with pytest.raises(DataError, match="jobs must be a whole number of at least 1"):
+    with pytest.raises(PolicyError, match="jobs must be a whole number of at least 1"):
         compare(dict(enumerate(frames)), methods=["mdav", "mondrian"], jobs=0)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import stat
 import time
 
@@ -356,6 +357,8 @@ def test_no_cell_of_the_table_is_written(tmp_path):
 def test_an_exploration_shows_its_size_and_refuses_unknown_points(file):
     found = shoal.explore(file, methods="mdav", k=3, jobs=1, **ROLES)
     assert repr(found) == "<Exploration: 1 point, 1 on the Pareto front; 0 left out>"
+    dry = shoal.explore(file, methods="mdav", k=3, jobs=1, dry_run=True, **ROLES)
+    assert re.fullmatch(r"<Exploration: no point yet; 1 run, about .+ in 1 process; 0 left out>", repr(dry))
     with pytest.raises(shoal.UseError, match="unknown point 'mdav'. Known: 'mdav-k3'. Did you mean 'mdav-k3'?"):
         found.policy("mdav")
 

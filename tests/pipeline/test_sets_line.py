@@ -327,7 +327,7 @@ def test_a_release_in_memory_is_compared_with_the_original_records():
         (lambda release: shoal.sets.read(np.eye(2), labels=5), "labels must be a list of names; got an int"),
         (lambda release: shoal.sets.verify(5), "expected the path of a folder; got an int"),
         (lambda release: release.finding("cluster"), "unknown finding 'cluster'. .* Did you mean 'clusters'?"),
-        (shoal.verify, "a release in memory has been verified: see its `verdicts`"),
+        (shoal.verify, "a release in memory has already been verified: see its `verdicts`"),
     ],
 )
 def test_wrong_arguments_are_refused_in_a_sentence(call, message):

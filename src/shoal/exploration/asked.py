@@ -2,6 +2,7 @@
 
 import math
 import os
+from numbers import Integral
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,13 +32,13 @@ def base_of(policy: PolicySource, options: ExploreOptions) -> Policy:
 
 
 def whole(value: Any, name: str, least: int, most: float = math.inf, *, who: str = "explore") -> int:
-    """Return a valid whole number, or raise `PolicyError`; `who` begins its message."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    """Return a valid whole number as an int, or raise `PolicyError`; `who` begins its message."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
         up_to = "" if math.isinf(most) else f" and at most {most:,}"
         raise PolicyError(
             f"{who}: {argument(name)} must be a whole number of at least {least}{up_to}; got {shortened(value)}."
         )
-    return value
+    return int(value)
 
 
 def folder_of(output: Any) -> Path:

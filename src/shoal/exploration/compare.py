@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from shoal.catalogue import formats, measures, methods
-from shoal.errors import DataError, MethodError, ReadError, listed, near, shortened
+from shoal.errors import DataError, MethodError, PolicyError, ReadError, listed, near, shortened
+from shoal.exploration.asked import whole
 from shoal.exploration.comparison import MOST, LeftOut, Measured, MethodComparison, Set
 from shoal.exploration.spawned import Failure, cores, spread
 from shoal.exploration.trials import COMBINED, HONEST, Trial, run
 from shoal.io.files import read
 from shoal.io.frames import from_frame
-from shoal.model.asking import one_or_several
+from shoal.model.asking import argument, one_or_several
 from shoal.model.options import with_options
 from shoal.model.progress import step, tick
 from shoal.pipeline.arrow_errors import without_arrow_errors
@@ -94,14 +95,15 @@ def compare(
     """
     step("compare")
     names, wanted = _methods(methods), _measures(measure, label)
-    workers = 1 if jobs is None else jobs
-    for what, number, least in (("seeds", seeds, 1), ("folds", folds, 2), ("k", k, 2), ("jobs", workers, 1)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise DataError(f"compare: {what} must be a whole number of at least {least}; got {shortened(number)}.")
+    seeds, folds, k = (
+        whole(value, name, least, who="compare")
+        for value, name, least in ((seeds, "seeds", 1), (folds, "folds", 2), (k, "k", 2))
+    )
+    jobs = None if jobs is None else whole(jobs, "jobs", 1, who="compare")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
-        raise DataError(f"compare: alpha must lie between 0 and 1; got {shortened(alpha)}.")
+        raise PolicyError(f"compare: {argument('alpha')} must lie between 0 and 1; got {shortened(alpha)}.")
     if not isinstance(header, bool | None):
-        raise DataError(f"compare: header must be True or False; got {shortened(header)}.")
+        raise PolicyError(f"compare: header must be True or False; got {shortened(header)}.")
     given = _sources(sources)
     asked = {"identifiers": _names(identifiers, "identifiers"), "sensitive": _names(sensitive, "sensitive")}
     settings: dict[str, Any] = {"measures": wanted, "k": k, "folds": folds, "alpha": alpha, "header": header}

@@ -214,7 +214,9 @@ class Exploration:
         folder.publish(explore_html(facts), as_json(facts))
 
     def __repr__(self) -> str:
-        """Describe the exploration by its size, and why points failed."""
+        """Describe the exploration by its size, and why points failed; after a dry run, by its estimate."""
+        if not self.outcomes:
+            return f"<Exploration: no point yet; {self.estimate}; {len(self.skipped)} left out>"
         points, front = counted(len(self.outcomes), "point"), len(self.front)
         failed = f"; {len(self.failed)} not released, the first: {self.failed[0].reason}" if self.failed else ""
         return f"<Exploration: {points}, {front} on the Pareto front; {len(self.skipped)} left out{failed.rstrip('.')}>"

@@ -85,7 +85,7 @@ def explore(
     Parameters
     ----------
     source : path or frame
-        A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
+        As in `anonymize`.
     policy : Policy, mapping or path, optional
         The roles of columns and all other settings, except the method and k. The options below override it.
     methods : str or iterable of str
@@ -118,7 +118,7 @@ def explore(
         A private folder for finished points, so that the same call resumes where it stopped. Only one exploration can
         use it at a time. The form of output is part of the policy: `policy={"output": "truthful"}`.
     dry_run : bool
-        Whether to stop after the pre-flight.
+        Whether to stop after the pre-flight; `.estimate` of the result is then the expected cost.
     **options
         Roles and other settings that all releases share, as in `anonymize`. If no seed is given, one is drawn from the
         system and kept in the folder.

@@ -2,7 +2,7 @@
 
 | kind | columns | comes back as |
 | --- | --- | --- |
-| a two-dimensional array of numbers, truth values, dates or text | `x0`, `x1`, … | an array, if need be of objects |
+| a two-dimensional array of numbers, booleans, dates or text | `x0`, `x1`, … | an array, if need be of objects |
 | a dict of lists, one-dimensional arrays and series | its keys | a dict of lists and arrays |
 | a list of dicts with the same keys | these keys | a list of dicts |
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ReadError, counted, kind_of
 
-KINDS = "biufUM"  # kinds of numpy types: truth values, numbers, text, dates
+KINDS = "biufUM"  # kinds of numpy types: booleans, numbers, text, dates
 UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
 REMEDY = "Give a frame, or a dict of columns."
 
@@ -95,7 +95,7 @@ def _of_array(array: NDArray[Any]) -> dict[Any, Any]:
     if array.dtype.kind not in KINDS:
         raise ReadError(
             f"read: the array holds {'objects' if array.dtype.kind == 'O' else array.dtype.name}; expected numbers, "
-            f"truth values, dates or text of one type. {REMEDY}"
+            f"booleans, dates or text of one type. {REMEDY}"
         )
     plain = for_arrow(array)
     return {f"x{place}": plain[:, place] for place in range(array.shape[1])}

@@ -94,7 +94,7 @@ def read(
     -----
     A type of a CSV column must fit all its cells: whole numbers stay whole though some are missing, and text
     stays text though most of it looks like numbers. Numbers with a leading zero or plus and whole
-    numbers of 16 digits and more that do not fit 64 bits are text. Blank lines of a CSV file are skipped, so in a
+    numbers of 16 digits or more that do not fit 64 bits are text. Blank lines of a CSV file are skipped, so in a
     file of one column an empty line is not a missing value.
     """
     if not isinstance(source, str | os.PathLike):

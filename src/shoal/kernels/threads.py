@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextvars import copy_context
+from numbers import Integral
 from typing import TypeVar
 
 from shoal.errors import MethodError, shortened
@@ -23,9 +24,10 @@ def thread_count(threads: int | None, who: str) -> int:
     """Return the number of threads to use: as requested, or the cores available to this process."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+    given: object = threads  # an integer of numpy is accepted
+    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
         raise MethodError(f"{who}: threads must be a whole number of at least 1; got {shortened(threads)}.")
-    return threads
+    return int(given)
 
 
 def each(function: Callable[[Task], Result], tasks: Sequence[Task], threads: int) -> list[Result]:

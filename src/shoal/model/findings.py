@@ -19,7 +19,7 @@ class Verdict:
     Parameters
     ----------
     model : str
-        The privacy model: "k-anonymity", "distinct l-diversity", "entropy l-diversity", "t-closeness".
+        The privacy model, such as "k-anonymity", "distinct l-diversity", "entropy l-diversity", "t-closeness".
     column : str or None
         The sensitive column concerned, if any.
     asked, found : float
@@ -70,7 +70,7 @@ class Finding:
     unit : {"", "%"}
         Whether the figure is a percentage.
     counts_rows : bool, optional
-        Whether it is a number or a share of rows, cells or people; pages show none that reveals fewer than k. If not
+        Whether it is a number or a share of rows, cells or people; reports omit it if it reveals fewer than k. If not
         given, a share is assumed to count rows if it could be that of a whole number of them.
     whole : int, optional
         The total number of rows or cells; the rows of the release if not given. Used only with
@@ -154,9 +154,9 @@ class Attack:
         The highest rate that is not evidence of a leak: the largest of the baseline, the control and what the policy
         allows.
     baseline_of, control_of : int, optional
-        Of how many people or rows the baseline and the control are shares: pages show neither if it reveals fewer than
-        k of them. 0 if it counts none, such as the probability 1/n of a random row. If not given, it is taken for a
-        share of all rows, or of all control rows.
+        The number of people or rows of which the baseline and the control are shares; 0 if a rate counts no one, like
+        the probability 1/n of a random row. Reports omit a rate that would reveal fewer than k of them. If not given,
+        it is taken for a share of all rows, or of all control rows.
     """
 
     name: str

@@ -72,9 +72,10 @@ def _choose_method(method: dict[str, Any], given: Mapping[str, Any]) -> None:
     name = given.get("method")
     if isinstance(name, str) and name != method.get("name", name):
         method.pop("parameters", None)
-    parameters = given.get("parameters")
-    both = {**method.get("parameters", {}), **parameters} if parameters else None
-    _put(method, {"name": name, "parameters": both, "refine": given.get("refine")})
+    if parameters := given.get("parameters"):
+        method["parameters"] = dict(method.get("parameters", {}))
+        _put(method["parameters"], parameters)
+    _put(method, {"name": name, "refine": given.get("refine")})
 
 
 def _give_roles(columns: dict[str, Any], given: Mapping[str, Any]) -> None:

@@ -219,7 +219,7 @@ def profile(source: Any, *, policy: PolicySource = None, header: bool | None = N
     Parameters
     ----------
     source : path or frame
-        A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
+        As in `anonymize`.
     policy : Policy, mapping or path, optional
         Its roles, kinds and codes for missing values are used, as in `anonymize`, and rows are compared in its
         quasi-identifiers. Roles are proposed if it names no column.
@@ -270,7 +270,8 @@ def verify(
     """
     if isinstance(source, Release | SetRelease):
         raise ReadError(
-            "verify: a release in memory has been verified: see its `verdicts`. Give the folder that `save` wrote."
+            "verify: a release in memory has already been verified: see its `verdicts`. Give the folder that `save` "
+            "wrote."
         )
     if isinstance(source, str | PathLike):
         settle(Path(source))

@@ -120,7 +120,7 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict original rows."""
+        """Predict the target of original rows."""
         return self._asked("predict", X)
 
     def score(self, X: Any, y: Any) -> float:

@@ -204,7 +204,7 @@ def _names(edges: tuple[int, ...], noun: str) -> list[str]:
         f"{low:,} {noun}{'' if low == 1 else 's'}" if high == low + 1 else f"{low:,} to {high - 1:,} {noun}s"
         for low, high in pairwise(edges)
     ]
-    return [*ends, f"{edges[-1]:,} {noun}s and more"]
+    return [*ends, f"{edges[-1]:,} or more {noun}s"]
 
 
 def _associations(support: str, found: Any) -> dict[str, dict[str, Any]]:
@@ -218,7 +218,7 @@ def _associations(support: str, found: Any) -> dict[str, dict[str, Any]]:
         wide = one.most is None or one.most > one.least
         span = f"{one.least} record{'' if one.least == 1 else 's'}"
         if wide:
-            span = f"{one.least} and more records" if one.most is None else f"{one.least} to {one.most} records"
+            span = f"{one.least} or more records" if one.most is None else f"{one.least} to {one.most} records"
         by_frequency[span] = one.error.mean
     return {
         f"Associations, {support} support": overall,
@@ -246,7 +246,7 @@ def _risk(found: Any, k: int) -> dict[str, Any]:
         "pairs in fewer than k records": found.rare_pairs,
         "share of these that the records hold": found.real,
         "share of these that few records hold": found.real_and_rare,
-        "records of two items and more that are unique": _few(there, k),
+        "records of two or more items that are unique": _few(there, k),
         "of these found again": _few(again, k),
         "smallest cluster": found.smallest,
         "clusters with an item of all their records beside terms": found.forced,

@@ -49,10 +49,10 @@ class ColumnFacts:
     role: Role
     reason: str
     unique_alone: int  # rows that are unique by this column alone
-    unique_without: int  # rows that stay unique if this column is left out of those counted
+    unique_without: int  # rows that stay unique if this column is left out of those compared
     notes: tuple[str, ...] = ()  # oddities
-    row_number: bool = False  # proposed as an identifier, and its values count the rows
-    direct: bool = False  # so certainly identifies people or rows that it is dropped if a policy leaves its role open
+    row_number: bool = False  # proposed as an identifier, and its values number the rows
+    direct: bool = False  # so clearly identifies people or rows that it is dropped if a policy leaves its role open
     role_from: RoleFrom = "proposal"  # "default" if a policy leaves it open
 
     @property
@@ -63,14 +63,31 @@ class ColumnFacts:
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """What a table contains, and how exposed its rows are before anonymization."""
+    """What a table contains, and how exposed its rows are before anonymization.
+
+    Parameters
+    ----------
+    rows : int
+    columns : tuple of ColumnFacts
+        What is known of each column: name, kind, role, reason, distinct, missing, unique_alone, notes and more.
+    k : int
+        Size of the smallest class of rows that are equal in the columns compared.
+    unique_rows : int
+        Rows that are unique in these columns.
+    compared_columns : tuple of str
+        The columns in which rows are compared.
+    determines : tuple of pairs of str
+        Pairs of columns of which the first determines the second.
+    roles_from : {"proposal", "policy"}
+        Where the roles come from.
+    """
 
     rows: int
     columns: tuple[ColumnFacts, ...]
-    k: int  # size of the smallest class of rows that are equal in the columns counted
+    k: int
     unique_rows: int
-    compared_columns: tuple[str, ...]  # in which rows are compared
-    determines: tuple[tuple[str, str], ...] = ()  # pairs of columns of which the first determines the second
+    compared_columns: tuple[str, ...]
+    determines: tuple[tuple[str, str], ...] = ()
     roles_from: Literal["proposal", "policy"] = "proposal"
 
     def column(self, name: str) -> ColumnFacts:

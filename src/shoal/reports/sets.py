@@ -156,7 +156,7 @@ def _histogram(title: str, values: NDArray[Any], k: int, unit: str, what: str) -
     place = np.searchsorted(edges, values, side="right") - 1
     count = np.bincount(place, minlength=len(edges))
     names = [
-        f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}" if high else f"{low:,} and more"
+        f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}" if high else f"{low:,} or more"
         for low, high in zip(edges, [*edges[1:], 0], strict=True)
     ]
     there = [at for at in range(len(edges)) if count[at]]

@@ -232,7 +232,7 @@ def _compared(case: Case, of: str) -> Found:
     if numbers is None or found is None:
         return ()
     how = Sentence(
-        "of {of}, in standard deviations of the original columns{left_out}", of=of, left_out=numbers.left_out
+        "of {of}, columns scaled by their original standard deviations{left_out}", of=of, left_out=numbers.left_out
     )
     absolute = Sentence("mean absolute difference {how}", how=how)
     more: Found = (Finding(f"MAE of {of}", found.mae, absolute, "pair"),)

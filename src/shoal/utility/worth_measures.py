@@ -24,7 +24,7 @@ Found = tuple[Finding, ...]
     high=100.0,
     better="high",
     need="pair",
-    cost="20 trees a repeat",
+    cost="20 trees per repetition",
     chance=True,
     requires=("label",),
     bounded=True,
@@ -35,7 +35,7 @@ Found = tuple[Finding, ...]
             "This is what an analyst gets."
         ),
         "separability as published %": (
-            "The same tested on released rows, as in publications: usually too high, as rows of one class are alike."
+            "The same, but tested on released rows, as in many papers: usually too high, as rows of a class are alike."
         ),
         "separability of random numbers %": (
             "The same if every class had random numbers as values: what class membership alone gives."

@@ -83,7 +83,7 @@ def guesses_until_success(case: Case) -> tuple[Finding, ...]:
     cost="n log n",
 )
 def anonymity_classes(case: Case) -> tuple[Finding, ...]:
-    """Count the rows that are exposed, and those on each step of the scale of anonymity."""
+    """Count the rows that are exposed, and those at each degree of anonymity."""
     if not case.n:
         return ()
     counts = on_the_scale(1 / case.sizes[case.labels], case.n).tolist()
@@ -134,7 +134,7 @@ def column_relative_entropy(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_information(case: Case) -> tuple[Finding, ...]:
-    """Measure how many bits the released value of a cell reveals about it, and their share of its entropy."""
+    """Measure how many bits a released value reveals about the original one, and their share of its entropy."""
     found = []
     for column in case.columns if case.n else ():
         before, after = bins(column)
@@ -178,7 +178,7 @@ def column_correlation(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
-    """Measure the variance of the adversary's error as a share of that of the column of numbers or dates.
+    """Measure the variance of the adversary's error as a share of the variance of the column (numbers or dates).
 
     No finding for a column that is constant before.
     """

@@ -21,8 +21,8 @@ from shoal.privacy.verdict.classes import Labels
 Floats = NDArray[np.float64]
 THRESHOLD = 0.2  # the risk of a row in a class of five
 BANDS = (1, 2, 3, 5, 10, 20, 50)  # lower ends of bands of class sizes
-SIZES = ("1 row", "2 rows", "3 to 4 rows", "5 to 9 rows", "10 to 19 rows", "20 to 49 rows", "50 rows and more")
-RISKS = ("1", "1/2", "1/4 to 1/3", "1/9 to 1/5", "1/19 to 1/10", "1/49 to 1/20", "1/50 and less")
+SIZES = ("1 row", "2 rows", "3 to 4 rows", "5 to 9 rows", "10 to 19 rows", "20 to 49 rows", "50 rows or more")
+RISKS = ("1", "1/2", "1/4 to 1/3", "1/9 to 1/5", "1/19 to 1/10", "1/49 to 1/20", "1/50 or less")
 of_risk = partial(Finding, need="release", counts_rows=False)  # probabilities and numbers of classes
 OF_CLASS = Sentence("1/size of the class of a row")
 COST = "n log n"
@@ -123,7 +123,7 @@ def marketer(case: Case) -> tuple[Finding, ...]:
     among, how = _among(case) or (case.sizes, OF_CLASS)
     share = risk(case.sizes, among).mean
     return (
-        of_risk("marketer risk", share, Sentence("expected share of rows named correctly; {how}", how=how)),
+        of_risk("marketer risk", share, Sentence("expected share of rows re-identified correctly; {how}", how=how)),
         of_risk("marketer risk", share * case.n, Sentence("expected number, of {n} rows", n=case.n), part="rows"),
         of_risk("marketer risk", 1 / case.n, "a guess among all rows, without the release", part="chance"),
     )

@@ -130,8 +130,8 @@ def alpha_k_anonymity(counts: Counts, _: Constraints) -> Figures:
     symbol="beta",
     set_by=("beta",),
     promise=(
-        "No value of {column} is more frequent in a class than in the whole release by more than {asked} "
-        "times its share."
+        "In no class does the share of a value of {column} exceed its share in the whole release by more than {asked} "
+        "times the latter."
     ),
     leaves_open="What is frequent in the whole release may be frequent in a class.",
 )
@@ -146,8 +146,8 @@ def basic_beta_likeness(counts: Counts, _: Constraints) -> Figures:
     symbol="beta",
     set_by=("beta", "beta_kind=enhanced"),
     promise=(
-        "No value of {column} with a share of p in the whole release is more frequent in a class by more than {asked} "
-        "times p, or by more than -ln(p) times p."
+        "In no class does the share of a value of {column} exceed its share p in the whole release by more than "
+        "{asked} times p, or by more than -ln(p) times p."
     ),
     leaves_open="What is frequent in the whole release may be frequent in a class.",
 )
