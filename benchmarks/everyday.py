@@ -63,23 +63,30 @@ def installed() -> Path:
     return place / "venv/bin"
 
 
+def loops_in(folder: Path) -> dict[str, str]:
+    """Return the environment of the installed program, with compiled loops cached in this folder."""
+    unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")
+    known = {name: value for name, value in os.environ.items() if name not in unset}
+    return {**known, "NUMBA_CACHE_DIR": str(folder), "PATH": f"{installed()}{os.pathsep}{os.environ['PATH']}"}
+
+
 def run(command: Sequence[object], loops: Path, seconds: float = 3600.0) -> Spent:
-    """Run a command of the installed program to its end, with compiled loops cached in this folder."""
-    environment = {
-        **os.environ,
-        "NUMBA_CACHE_DIR": str(loops),
-        "PATH": f"{installed()}{os.pathsep}{os.environ['PATH']}",
-    }
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    """Run a command of the installed program, which must succeed, with compiled loops cached in this folder."""
+    code, spent = ended(command, loops)
+    if code or spent.wall > seconds:
+        raise SystemExit(f"{' '.join(map(str, command))}: exit {code} after {spent.wall:.0f} s")
+    return spent
+
+
+def ended(command: Sequence[object], loops: Path) -> tuple[int, Spent]:
+    """Run a command of the installed program to its end; return its exit code and what it used."""
     command = [installed() / str(command[0]), *command[1:]]
     start = time.perf_counter()
-    process = subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(list(map(str, command)), env=loops_in(loops), stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - start
-    if process.returncode or wall > seconds:
-        raise SystemExit(f"{' '.join(map(str, command))}: exit {process.returncode} after {wall:.0f} s")
-    return Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
+    return process.returncode, Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
 
 def hospital(rows: int, folder: Path) -> Path:

@@ -31,6 +31,7 @@ FREQUENT = 50  # categories of the table that are tried if need be
 BALANCE, MOVED = 1.0, 0.03  # costs, in cells, of imbalance of values and of one standard deviation per row
 TURNS = 64  # batches of classes; each sees how those before it changed the balance
 TRIED = 8  # cheapest replacements of a class that are checked for almost revealing a row
+LOOKED = 2 * TRIED  # cheapest replacements that are looked up at first: nearly all are possible
 MORE = 3  # further cells that are replaced if a class almost reveals a row
 
 Whole = NDArray[np.int64]
@@ -73,7 +74,7 @@ def without_small_combinations(
     """
     if len(columns) < 2 or not _may_be_held(columns).any():
         return [one.published for one in columns], 0
-    coded = [_Coded(one, groups.k, place) for place, one in enumerate(columns)]
+    coded = [_Coded(one, groups, place) for place, one in enumerate(columns)]
     work = _Exchange(coded, groups, keep_distinct=keep_distinct)
     small = work.small()
     left = work.exchange(work.exchange(small), wide=True)
@@ -98,7 +99,7 @@ def _may_be_held(columns: Sequence[Cells]) -> Flags:
 class _Coded:
     """A column as codes: equal values have equal codes, and a missing value has the last code."""
 
-    def __init__(self, one: Cells, k: int, number: int) -> None:
+    def __init__(self, one: Cells, groups: Groups, number: int) -> None:
         parts = [one.column.combine_chunks(), one.published, *(move() for move in one.moved)]
         coded = pa.chunked_array(parts, one.column.type).combine_chunks().dictionary_encode()
         self.dictionary = coded.dictionary
@@ -107,7 +108,8 @@ class _Coded:
         self.rows, own, *moved = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
         self.own, self.moved = own.astype(np.int64), [one.astype(np.int64) for one in moved]
         self.counts = np.bincount(self.rows, minlength=self.gap + 1)
-        self.usable = (self.counts >= k) & (not self.moved)
+        self.released = np.bincount(self.own, groups.sizes, minlength=self.gap + 1)
+        self.usable = (self.counts >= groups.k) & (not self.moved)
         for other in self.moved:
             self.usable[other] = True
         self.usable[-1] = False
@@ -131,6 +133,12 @@ class _Coded:
             there = here + shift
             inside = (there >= 0) & (there < common.size)
             yield classes[inside], common[there[inside]]
+
+    def replace(self, classes: Whole, codes: Whole, sizes: Whole) -> None:
+        """Publish these classes with other values."""
+        np.subtract.at(self.released, self.own[classes], sizes[classes])
+        np.add.at(self.released, codes, sizes[classes])
+        self.own[classes] = codes
 
     def values(self) -> pa.Array:
         """Return the published value of each class."""
@@ -166,30 +174,53 @@ class _Exchange:
         """
         left = []
         for some in np.array_split(classes, min(TURNS, max(1, classes.size))):
-            owner, column, code, cost = self._offers(some, wide=wide)
-            made = self.sums[owner] - self._marks(owner, column) + self._marks(owner, column, code)
-            rows = self.holders.of(made)
-            valid = (rows == 0) | (rows >= self.groups.k)
+            offers = self._offers(some, wide=wide)
             if better:
-                valid &= cost < 0
-            if self.keep_distinct:
-                valid &= ~np.isin(made, self.sums)
-            chosen = np.flatnonzero(valid)
-            chosen = chosen[np.lexsort((cost[chosen], owner[chosen]))]
-            chosen = chosen[_number_in_turn(owner[chosen]) < TRIED]
-            alone = self._beside(owner[chosen], column[chosen], code[chosen], made[chosen]) == 1
-            if better:
-                chosen, alone = chosen[~alone], alone[~alone]
-            chosen = chosen[np.lexsort((cost[chosen], alone, owner[chosen]))]
+                offers = _picked(offers, offers[3] < 0)
+            (owner, column, code, cost), made = self._cheapest(offers, some)
+            alone = self._beside(owner, column, code, made) == 1
+            chosen = np.flatnonzero(~alone) if better else np.arange(owner.size)
+            chosen = chosen[np.lexsort((cost[chosen], alone[chosen], owner[chosen]))]
             chosen = chosen[np.unique(owner[chosen], return_index=True)[1]]
             if self.keep_distinct:
                 chosen = chosen[np.unique(made[chosen], return_index=True)[1]]
             for number, one in enumerate(self.columns):
                 mine = chosen[column[chosen] == number]
-                one.own[owner[mine]] = code[mine]
+                one.replace(owner[mine], code[mine], self.groups.sizes)
             self.sums[owner[chosen]] = made[chosen]
             left.append(np.setdiff1d(some, owner[chosen]))
         return np.concatenate(left)
+
+    def _cheapest(self, offers: Offers, classes: Whole) -> tuple[Offers, Sums]:
+        """Return the cheapest replacements of each class that are possible, at most `TRIED`, and what they lead to.
+
+        Only the cheapest are looked up; where too few of them are possible, all are.
+        """
+        place = np.searchsorted(classes, offers[0])
+        cheap = _cheapest_of_each(place, offers[3], classes.size)
+        found, made = self._possible(_picked(offers, cheap))
+        enough = np.bincount(np.searchsorted(classes, found[0]), minlength=classes.size) >= TRIED
+        every = np.bincount(place, minlength=classes.size) == np.bincount(place[cheap], minlength=classes.size)
+        short = ~(enough | every)
+        if short.any():
+            kept = ~short[np.searchsorted(classes, found[0])]
+            more, of_more = self._possible(_picked(offers, short[place]))
+            parts = zip(_picked(found, kept), more, strict=True)
+            owner, column, code, cost = (np.concatenate(part) for part in parts)
+            found, made = (owner, column, code, cost), np.concatenate([made[kept], of_more])
+        ranked = np.lexsort((found[3], found[0]))
+        ranked = ranked[_number_in_turn(found[0][ranked]) < TRIED]
+        return _picked(found, ranked), made[ranked]
+
+    def _possible(self, offers: Offers) -> tuple[Offers, Sums]:
+        """Return the replacements that lead to a combination of no row or of k rows, and these combinations."""
+        owner, column, code, _ = offers
+        made = self.sums[owner] - self._marks(owner, column) + self._marks(owner, column, code)
+        rows = self.holders.of(made)
+        possible = (rows == 0) | (rows >= self.groups.k)
+        if self.keep_distinct:
+            possible &= ~np.isin(made, self.sums)
+        return _picked(offers, possible), made[possible]
 
     def empty(self, classes: Whole) -> None:
         """Suppress cells of these classes, column by column, until no row or k rows match what is left."""
@@ -197,7 +228,7 @@ class _Exchange:
             rows = self.holders.of(self.sums[classes])
             classes = classes[(rows > 0) & (rows < self.groups.k)]
             self.sums[classes] += one.marks[one.gap] - one.marks[one.own[classes]]
-            one.own[classes] = one.gap
+            one.replace(classes, np.full(classes.size, one.gap), self.groups.sizes)
 
     def _offers(self, classes: Whole, *, wide: bool) -> Offers:
         """Return the possible replacements: class, column, new code, and cost in cells of the class."""
@@ -216,9 +247,7 @@ class _Exchange:
             same = np.zeros(sizes.size)
             same[owner[code == now]] = times[code == now]
             far = np.nan_to_num(np.abs(one.place[code] - one.place[now])) if one.ordered else (times == 0).astype(float)
-            extra = (
-                np.bincount(one.own, sizes, minlength=size) - one.counts
-            )  # how much too often each value is published
+            extra = one.released - one.counts  # how much too often each value is published
             gain = (2 * extra[code] + sizes[owner]) / one.counts[code].clip(1)
             gain -= (2 * extra[now] - sizes[owner]) / one.counts[now].clip(1)
             cost = same[owner] - times + MOVED * far * sizes[owner] + BALANCE * gain
@@ -239,6 +268,24 @@ class _Exchange:
         """Return how many rows differ in one cell from what these classes would become."""
         marks = [one.marks[np.where(column == number, code, one.own[owner])] for number, one in enumerate(self.columns)]
         return self.holders.beside(made, marks)
+
+
+def _picked(offers: Offers, which: Flags | Whole) -> Offers:
+    """Return some of the replacements."""
+    owner, column, code, cost = offers
+    return owner[which], column[which], code[which], cost[which]
+
+
+def _cheapest_of_each(place: Whole, cost: Floats, classes: int) -> Flags:
+    """Flag the `LOOKED` cheapest entries of each class, and others of the same cost; `place` is its number."""
+    counts = np.bincount(place, minlength=classes)
+    width = int(counts.max(initial=0))
+    if width <= LOOKED:
+        return np.ones(cost.size, np.bool_)
+    by_class = np.argsort(place.astype(np.uint16) if classes < 2**16 else place, kind="stable")
+    table = np.full((classes, width), np.inf)
+    table[place[by_class], _number_in_turn(place[by_class])] = cost[by_class]
+    return np.asarray(cost <= np.partition(table, LOOKED - 1, axis=1)[place, LOOKED - 1])
 
 
 def _distinct(numbers: Whole) -> Whole:
