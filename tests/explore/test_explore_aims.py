@@ -78,7 +78,7 @@ WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
         ("journalist risk", WHOLE, "needs a population"),
         ("intersection", WHOLE, "needs another release, which explorations do not have"),
         ("exact combination", WHOLE, "needs control rows, which explorations do not have"),
-        ("(k,k^m)-anonymity", WHOLE, "needs a column of items"),
+        ("(k,k^m)-anonymity", WHOLE, "needs a column of sets"),
         ("risk without a column", WHOLE, "describes single columns"),
     ],
 )

@@ -150,12 +150,14 @@ def test_sentences_of_a_method_are_sent_to_the_recipient():
     messages = []
     with listening(lambda *_: None, messages.append):
         shoal.anonymize(table(), method="asks", k=3)
-    assert messages == ["asks: about 1 s"]
+    assert messages[-1] == "asks: about 1 s"
 
 
-def test_a_budget_that_ended_a_search_is_noted_and_not_published(tmp_path):
-    release = shoal.anonymize(table(), method="asks", k=3, budget=1.25e-7, threads=3)
-    assert any(note.startswith("a budget of 1.25e-07 s ended the search early") for note in release.notes)
+def test_a_budget_that_ended_a_search_is_noted_and_not_published(tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr("shoal.pipeline.allowance.MARGIN", 1e9)  # the steps after the search get the whole budget
+        release = shoal.anonymize(table(), method="asks", k=3, budget=625, threads=3)
+    assert any(note.startswith("a budget of 625 s ended the search early") for note in release.notes)
     release.save(tmp_path / "out", report=False)
     for path in (tmp_path / "out").iterdir():
         assert b"budget" not in path.read_bytes()

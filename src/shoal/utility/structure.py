@@ -44,15 +44,21 @@ def _kept(column: Pair, by: By) -> float:
     """Return how much of the distribution of a column is kept."""
     if not column.ordered:
         return 1.0 - total_variation([column.codes])
-    from scipy.stats import wasserstein_distance
-
     before, after = (numbers[~np.isnan(numbers)] for numbers in column.numbers)
     if not before.size or not after.size:
         return float(before.size == after.size)
     if before.max() == before.min():
         return float((after == before[0]).all())
     scale = float(np.ptp(before) if by == "range" else before.std())
-    return float(np.clip(1.0 - wasserstein_distance(before, after) / scale, 0.0, 1.0))
+    return float(np.clip(1.0 - _earth_movers_distance(before, after) / scale, 0.0, 1.0))
+
+
+def _earth_movers_distance(before: Floats, after: Floats) -> float:
+    """Return the area between two distribution functions; to import that of scipy takes most of a second."""
+    before, after = np.sort(before), np.sort(after)
+    steps = np.sort(np.concatenate([before, after]))
+    shares = [np.searchsorted(one, steps[:-1], side="right") / one.size for one in (before, after)]
+    return float((np.abs(shares[0] - shares[1]) * np.diff(steps)).sum())
 
 
 def joint_utility(numbers: Numbers) -> float | None:
