@@ -111,7 +111,7 @@ def test_indices_worked_out_by_hand():
     # Of 0 and 12: a = 2, b = 11; of 2 and 10: a = 2, b = 9.
     assert silhouette(X, labels) == (pytest.approx((9 / 11 + 7 / 9) / 2), 4, None)
     # SSE = 4, SST = 4 + 4 x 25: (100 / 1) / (4 / 2).
-    assert calinski_harabasz(X, labels) == pytest.approx(50.0)
+    assert calinski_harabasz(X.T, labels) == pytest.approx(50.0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -119,15 +119,16 @@ def test_indices_are_those_of_scikit_learn(seed):
     X, labels = blobs(seed)
     assert davies_bouldin(X, labels)[0] == pytest.approx(davies_bouldin_score(X, labels))
     assert silhouette(X, labels)[0] == pytest.approx(silhouette_score(X, labels))
-    assert calinski_harabasz(X, labels) == pytest.approx(calinski_harabasz_score(X, labels))
+    assert calinski_harabasz(X.T, labels) == pytest.approx(calinski_harabasz_score(X, labels))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_indices_do_not_know_the_order_of_rows(seed):
     X, labels = blobs(seed, n=40)
     order = np.random.default_rng(seed).permutation(40)
-    for index in (davies_bouldin, calinski_harabasz, silhouette):
+    for index in (davies_bouldin, silhouette):
         assert index(X, labels) == pytest.approx(index(X[order], labels[order]))
+    assert calinski_harabasz(X.T, labels) == pytest.approx(calinski_harabasz(X[order].T, labels[order]))
 
 
 def test_a_silhouette_of_some_rows_is_close_to_that_of_all(monkeypatch):
@@ -161,13 +162,13 @@ def test_a_sample_of_classes_is_counted_as_it_is_drawn(monkeypatch):
     ids=["no rows", "one class", "no columns"],
 )
 def test_classes_that_are_no_clusters_have_no_index(X, labels):
-    assert davies_bouldin(X, labels) is silhouette(X, labels) is calinski_harabasz(X, labels) is None
+    assert davies_bouldin(X, labels) is silhouette(X, labels) is calinski_harabasz(X.T, labels) is None
 
 
 def test_rows_that_are_all_alone_or_all_alike_have_no_index_of_spread():
     X = np.arange(3.0)[:, None]
-    assert silhouette(X, np.arange(3)) is calinski_harabasz(X, np.arange(3)) is None
-    assert calinski_harabasz(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 0, 1, 1])) is None
+    assert silhouette(X, np.arange(3)) is calinski_harabasz(X.T, np.arange(3)) is None
+    assert calinski_harabasz(np.array([[0.0, 0.0, 1.0, 1.0]]), np.array([0, 0, 1, 1])) is None
     assert davies_bouldin(np.ones((4, 1)), np.array([0, 0, 1, 1])) == (0.0, 2, None)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ROWS, COLUMNS, K = 10_000, 10, 5  # the input for which a card states seconds
-FLAT = 5  # columns that cost as much as what does not depend on columns
+FLAT = 15  # columns that cost as much as what does not depend on columns
 BYTES_PER_CELL = 64  # of a matrix, its copies and the arrays of a method
 
 
@@ -52,6 +52,8 @@ class Growth:
         Time as a multiple of `seconds` for each value of the parameter `effort`.
     limited : float
         Time as a multiple of `seconds` under limits on sensitive values.
+    parallel : float
+        The share of the time that several threads share, from 10,000 rows on.
     """
 
     power: float = 2.0
@@ -61,9 +63,10 @@ class Growth:
     k_power: float = 0.0
     efforts: Mapping[str, float] = field(default_factory=dict)
     limited: float = 1.0
+    parallel: float = 0.0
 
     def __call__(self, task: Task) -> Cost:
-        """Return the cost of a task on one core.
+        """Return the cost of a task.
 
         Examples
         --------
@@ -75,4 +78,6 @@ class Growth:
         seconds = self.seconds * (within / ROWS) ** self.power * n / max(1, within)
         seconds *= (task.columns + FLAT) / (COLUMNS + FLAT) * (task.k / K) ** self.k_power
         seconds *= self.efforts.get(str(task.parameters.get("effort", "")), 1.0) * (self.limited if task.limited else 1)
+        shared = self.parallel if n >= ROWS else 0.0
+        seconds *= 1 - shared + shared / task.threads
         return Cost(seconds, (BYTES_PER_CELL * n * task.columns + self.bytes_per_pair * within * within) / 1e6)

@@ -124,7 +124,7 @@ def density_cards(width: float) -> dict[str, Parameter]:
     ensures={"k", "l", "t"},
     params={**density_cards(1.0), **FINISHING},
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1, seconds=3.0),
+    growth=Growth(1.1, seconds=0.18),
 )
 def kde(X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run) -> Partition:
     """Cut every column at the minima of its estimated density, and group the rows in the same parts.

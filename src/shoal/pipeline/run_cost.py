@@ -7,19 +7,30 @@ two cores by `python -m benchmarks.estimates`, which also checks the estimates. 
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from shoal.catalogue import Task, methods
 from shoal.catalogue.method_card import USUAL
+from shoal.kernels.columns import RANGE
 from shoal.model.policy import Policy
 from shoal.pipeline.grouping import limits_of
 from shoal.pipeline.items import grouped
 from shoal.pipeline.ready import Ready
 
-START = 1.0  # seconds until a command has started
-READ, PUBLISH, MEASURE = 1.0e-7, 3.0e-7, 5.0e-7  # seconds per cell: to read and encode; to recode and judge; to measure
-WRITE, REPORT, HOLD = 5.0e-7, 2.0e-7, 8.0e-7  # to write and check; to draw the public report; and that of the holder
-FIXED, DRAWN = 0.3, 0.7  # seconds of measuring and of each report for a table of any size
-PROGRAM = 260.0  # megabytes of the program
-HELD = 60e-6  # megabytes per cell at the peak, besides what the method needs
+START = 0.7  # seconds until a command has started
+# Seconds per cell.
+READ = 5e-7  # to read, profile and encode
+RECODE = {"numeric": 3e-7, "mixed": 2.2e-6}  # to recode and judge, after a method on numbers and on mixed data
+MEASURE = 9e-7
+WRITE = 5e-7  # to write the release, and to check it
+REPORT, HOLD = 3e-7, 4e-6  # to make the public report, and that of the holder for as many cells as are measured in full
+SAMPLED, OF_SAMPLE = 1_000_000, 8e-7  # cells from which measures of the holder's report use a sample; seconds per cell
+FIXED, DRAWN, HELD = 0.4, 0.3, 0.7  # seconds of measuring and of the two reports for a table of any size
+# Megabytes.
+PROGRAM = 300.0  # of the program
+PER_CELL = 60e-6  # at the peak, besides what the method needs
+PRIVATE, WIDE = 100.0, 20e-6  # of the holder's report, and per cell of a matrix with a column per category
+CATEGORIES = 100  # of a column of that matrix, at most
 SMALLEST_SHARE = 0.3  # of the time of a search that cannot be cut off: its start
 
 
@@ -65,15 +76,18 @@ def run_cost(ready: Ready, threads: int, writing: Writing) -> RunCost:
     card = methods.load(name)
     of_method = card.cost(replace(task, parameters=parameters))
     cells = n * max(1, len(named.columns))
-    after = FIXED + cells * (PUBLISH + MEASURE)
+    after = FIXED + cells * (RECODE[card.data] + MEASURE)
+    megabytes = PROGRAM + cells * PER_CELL + of_method.megabytes
     if writing.saved:
         after += cells * WRITE
-        after += (DRAWN + cells * REPORT) * writing.report
-        after += (cells * HOLD + DRAWN * writing.report) * writing.private
+    if writing.report:
+        after += DRAWN + cells * REPORT
+    if writing.report and writing.private:
+        after += HELD + min(cells, SAMPLED) * HOLD + max(0, cells - SAMPLED) * OF_SAMPLE
+        megabytes += PRIVATE + n * _width(ready) * WIDE
     refining = _refining(named, task)
     grouping = of_method.seconds + refining
     least = 0.0 if card.growth is USUAL else grouping * (SMALLEST_SHARE if card.ends_early else 1.0)
-    megabytes = PROGRAM + cells * HELD + of_method.megabytes
     return RunCost(name, parameters, choice, START + cells * READ, grouping, least, after, megabytes)
 
 
@@ -95,6 +109,16 @@ def _task(ready: Ready, policy: Policy, threads: int) -> Task:
     columns = len(policy.names("quasi")) if ready.encoded.columns is not None else _varying(X)
     limited = limits is not None and limits.binding
     return Task(ready.arranged.n, columns, policy.constraints.k, policy.method.parameters, limited, threads)
+
+
+def _width(ready: Ready) -> int:
+    """Return the columns of a matrix with a column per category, for a table of mixed data; 0 for one of numbers."""
+    columns = ready.encoded.columns
+    return (
+        0
+        if columns is None
+        else int(np.minimum(columns.codes.max(axis=0) + 1, CATEGORIES)[columns.kind != RANGE].sum())
+    )
 
 
 def _varying(X: Any) -> int:

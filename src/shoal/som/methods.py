@@ -39,7 +39,7 @@ MIXTURE = {
     ensures=KEPT,
     params={**MAPS, **FINISHING},
     uses=MAPPED,
-    growth=Growth(1.3, seconds=12.0),
+    growth=Growth(1.2, seconds=0.43),
     aliases=("k_cmvm",),
     words="k-TCA (k-CMVM): cells of a self-organizing map of rows encoded by several maps, made into groups of k rows.",
 )
@@ -68,7 +68,7 @@ def k_tca(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, eff
     ensures=KEPT,
     params={**MAPS, **MIXTURE, **FINISHING},
     uses=MAPPED,
-    growth=Growth(1.3, seconds=12.0),
+    growth=Growth(1.2, seconds=0.55),
     aliases=("constrained_cmvm",),
     words="C-TCA (Constrained-CMVM): as k-TCA, with rows encoded by mixtures of neighbouring units.",
 )
@@ -99,7 +99,7 @@ def c_tca(
     ensures=KEPT,
     params={**MAPS, **FINISHING},
     uses={*MAPPED, "label"},
-    growth=Growth(1.3, seconds=12.0),
+    growth=Growth(1.2, seconds=0.55),
     suits={"label"},
     words="k-TCA++: groups around prototypes of the label, learnt from rows encoded by the maps of k-TCA.",
 )
@@ -128,7 +128,7 @@ def k_tca_pp(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, 
     ensures=KEPT,
     params={**MAPS, **MIXTURE, **FINISHING},
     uses={*MAPPED, "label"},
-    growth=Growth(1.3, seconds=12.0),
+    growth=Growth(1.2, seconds=0.6),
     words="C-TCA++: groups around prototypes of the label, learnt from rows encoded by the mixtures of C-TCA.",
 )
 def c_tca_pp(
@@ -159,7 +159,7 @@ def c_tca_pp(
     ensures=KEPT,
     params={**density_cards(0.5), **FINISHING},
     uses={"label", "limits", "seed", "threads"},
-    growth=Growth(1.3, seconds=4.0),
+    growth=Growth(1.1, seconds=0.26),
     suits={"label"},
     words="KDE++: groups around prototypes of the label, learnt from rows encoded by the peaks of their columns.",
 )

@@ -10,7 +10,7 @@ Groups of k rows cut through any cloud of points, so that good releases have poo
 releases of one table with the same k.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,18 +48,24 @@ class Mean(NamedTuple):
 
 
 def standardized(columns: Sequence[Pair]) -> Floats:
-    """Return the original columns as numbers on one scale.
+    """Return the original columns as a matrix of numbers on one scale."""
+    found = list(standardized_columns(columns))
+    n = len(columns[0].before) if columns else 0
+    return np.column_stack(found) if found else np.zeros((n, 0))
+
+
+def standardized_columns(columns: Sequence[Pair]) -> Iterator[Floats]:
+    """Yield the original columns as numbers on one scale, one at a time: with many categories there are many.
 
     Columns with an order become z-scores, a missing value being at their mean; constant ones are left out. Each
     category of another column becomes a column of 0 and sqrt(1/2), so that two different categories are at distance 1.
     """
-    found = []
     for column in columns:
         if column.ordered:
             numbers = column.numbers_before
             known = numbers[~np.isnan(numbers)]
             if known.size and known.max() > known.min():
-                found.append(np.nan_to_num((numbers - known.mean()) / known.std(), nan=0.0))
+                yield np.nan_to_num((numbers - known.mean()) / known.std(), nan=0.0)
         elif len(column.before):
             codes = read_column(column.before).codes
             counts = np.bincount(codes)
@@ -67,9 +73,7 @@ def standardized(columns: Sequence[Pair]) -> Floats:
             place = np.full(counts.size, NAMES)
             place[often] = np.arange(often.size)
             for name in range(min(NAMES + 1, counts.size) if counts.size > 1 else 0):
-                found.append(np.where(place[codes] == name, np.sqrt(0.5), 0.0))
-    n = len(columns[0].before) if columns else 0
-    return np.column_stack(found) if found else np.zeros((n, 0))
+                yield np.where(place[codes] == name, np.sqrt(0.5), 0.0)
 
 
 def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> Mean | None:
@@ -122,16 +126,19 @@ def silhouette(X: Floats, labels: Labels, seed: int = 0) -> Mean | None:
     return Mean.over(np.concatenate(values), len(Y), -1.0, 1.0)
 
 
-def calinski_harabasz(X: Floats, labels: Labels) -> float | None:
+def calinski_harabasz(columns: Iterable[Floats], labels: Labels) -> float | None:
     """Return (SSB / (classes - 1)) / (SSE / (n - classes)): at least 0, high is good.
 
     SSB = SST - SSE. None for one class, for classes of one row only, and if no class has any spread. Needs the groups.
     Calinski and Harabasz (1974).
     """
-    n, count = len(X), int(labels.max(initial=-1)) + 1
-    if not 2 <= count < n or not X.shape[1]:
+    n, count = len(labels), int(labels.max(initial=-1)) + 1
+    if not 2 <= count < n:
         return None
-    within, whole = sse(X, labels), sst(X)
+    within = whole = 0.0
+    for column in columns:  # sums of squares add up over columns
+        within += sse(column[:, None], labels)
+        whole += sst(column[:, None])
     if within <= 1e-12 * whole:
         return None
     return max(0.0, whole - within) / (count - 1) / (within / (n - count))

@@ -195,7 +195,7 @@ def silhouette(case: Case) -> Found:
 )
 def calinski_harabasz(case: Case) -> Found:
     """Measure the variance between classes relative to that within them, on the original columns."""
-    value = validity.calinski_harabasz(validity.standardized(case.columns), case.labels)
+    value = validity.calinski_harabasz(validity.standardized_columns(case.columns), case.labels)
     return () if value is None else (Finding("Calinski-Harabasz index", value, "classes as clusters", "groups"),)
 
 

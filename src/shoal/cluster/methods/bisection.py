@@ -31,7 +31,10 @@ NEAR = 1e-12  # of the sum of squares: sums of squares nearer than that are equa
 
 
 @numeric_method(
-    "bisection", ensures={"k"}, growth=Growth(1.1, seconds=0.8), suits={"categories", "hierarchies", "numbers"}
+    "bisection",
+    ensures={"k"},
+    growth=Growth(1.05, seconds=0.5, k_power=-0.7),
+    suits={"categories", "hierarchies", "numbers"},
 )
 def bisection(X: Floats, k: int) -> Partition:
     """Cut the rows of X into equal halves repeatedly, along the column or principal component of lowest SSE.

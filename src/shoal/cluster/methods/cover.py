@@ -47,7 +47,7 @@ DRAWN = 20_261_116  # random seed of the keys of classes: any will do
     ensures={"k", "l", "t", "alpha"},
     params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "Maximum number of lattice nodes to try.")},
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1, seconds=2.5, efforts=LONGER, limited=3.0),
+    growth=Growth(1.0, seconds=0.95, efforts=LONGER, limited=6.0, parallel=0.8),
     ends_early=True,
     suits={"hierarchies"},
 )

@@ -54,7 +54,13 @@ Whole32 = NDArray[np.int32]
         )
     },
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1, seconds=1.2, efforts={"none": 0.2, "quick": 1.0, "normal": 3.3, "thorough": 16.0}, limited=3.0),
+    growth=Growth(
+        1.0,
+        seconds=0.5,
+        efforts={"none": 0.2, "quick": 1.0, "normal": 3.3, "thorough": 16.0},
+        limited=1.4,
+        parallel=0.8,
+    ),
     ends_early=True,
     suits={"categories"},
 )

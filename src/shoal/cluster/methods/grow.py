@@ -35,7 +35,7 @@ from shoal.model.progress import part
     ensures={"k", "l", "t", "alpha"},
     params={"effort": EFFORT},
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1, seconds=2.5, efforts=LONGER, limited=3.0),
+    growth=Growth(1.0, seconds=0.95, efforts=LONGER, limited=6.0, parallel=0.8),
     ends_early=True,
     suits={"categories", "hierarchies"},
 )

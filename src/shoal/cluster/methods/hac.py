@@ -67,7 +67,7 @@ PIECE = 1 << 26  # distances updated between two progress ticks
             help="Whether groups of fewer than k rows at the end are merged, or dissolved and their rows dealt out.",
         ),
     },
-    growth=Growth(linear_beyond=MOST_ROWS, bytes_per_pair=4.0, seconds=4.0),
+    growth=Growth(linear_beyond=MOST_ROWS, bytes_per_pair=4.0, seconds=2.9),
     in_cells=True,
 )
 def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, leftover: str) -> Partition:

@@ -50,7 +50,7 @@ Diversity = tuple[Rules, Rows, int, Rows]
     ensures={"k"},
     params={"diverse": Flag(help="Whether groups prefer rows with other sensitive values until they meet l and t.")},
     uses={"limits"},
-    growth=Growth(1.7, seconds=1.2),
+    growth=Growth(1.7, seconds=0.13, k_power=-0.5),
     suits={"categories", "numbers"},
     in_cells=True,
 )

@@ -34,7 +34,7 @@ UNEVEN = 2_000  # the same if weights differ: light rows move far at little cost
         "rounds": Whole(1, 1000, 30, help="Maximum number of rounds: fewer are faster, more lose less information.")
     },
     uses={"seed", "threads", "weights"},
-    growth=Growth(1.7, linear_beyond=CELL, seconds=5.0),
+    growth=Growth(1.6, linear_beyond=CELL, seconds=3.3, k_power=-0.3),
     in_cells=True,
 )
 def kmeans(X: Floats, k: int, rounds: int, *, run: Run) -> Partition:

@@ -30,7 +30,7 @@ from shoal.model.progress import tick
 PIECE = 1 << 7  # groups between two progress ticks
 
 
-@numeric_method("md", ensures={"k"}, growth=Growth(1.7, seconds=1.5), in_cells=True)
+@numeric_method("md", ensures={"k"}, growth=Growth(1.75, seconds=0.06, k_power=-0.6), in_cells=True)
 def md(X: Floats, k: int) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows, starting from the two rows farthest apart.
 

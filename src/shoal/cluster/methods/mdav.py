@@ -31,7 +31,7 @@ from shoal.model.partition import Partition
             help="Whether the remaining rows form a group of their own or join the groups nearest to them.",
         )
     },
-    growth=Growth(1.7, seconds=0.5),
+    growth=Growth(1.55, seconds=0.026, k_power=-0.5),
     suits={"categories", "numbers"},
     in_cells=True,
 )

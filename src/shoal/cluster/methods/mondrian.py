@@ -40,7 +40,7 @@ PIECE = 1 << 24  # cells examined between two progress ticks
         )
     },
     uses={"limits"},
-    growth=Growth(1.1, seconds=0.5),
+    growth=Growth(1.05, seconds=0.005, k_power=-0.25),
     suits={"categories", "hierarchies", "numbers"},
     in_cells=True,
 )

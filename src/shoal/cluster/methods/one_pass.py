@@ -24,7 +24,9 @@ from shoal.model.progress import tick
 PIECE = 1 << 28  # differences of cells between two progress ticks
 
 
-@numeric_method("one_pass", ensures={"k"}, uses={"seed"}, growth=Growth(1.8, seconds=1.0), in_cells=True)
+@numeric_method(
+    "one_pass", ensures={"k"}, uses={"seed"}, growth=Growth(1.75, seconds=0.055, k_power=-0.5), in_cells=True
+)
 def one_pass(X: Floats, k: int, *, run: Run) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows by one pass of k-means and an adjustment of sizes.
 

@@ -34,7 +34,7 @@ PIECE = 1 << 28  # differences of cells between two progress ticks
     params={
         "second": Flag(default=True, help="Whether a second stage dissolves groups into others where that lowers SSE.")
     },
-    growth=Growth(1.8, seconds=1.2),
+    growth=Growth(1.8, seconds=0.1, k_power=-0.55),
     in_cells=True,
 )
 def tfrp(X: Floats, k: int, second: bool) -> Partition:

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.catalogue import Choice, Growth, Whole
 from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.inputs import Floats, Rows
-from shoal.cluster.search.order import ORDERS, VISITED
+from shoal.cluster.search.order import ORDERS
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
@@ -38,7 +38,7 @@ PIECE = 1 << 26  # cells examined between two progress ticks
         "column": Whole(0, default=0, help="Index of the column, counted from 0, if along is column."),
     },
     uses={"weights"},
-    growth=Growth(1.5, linear_beyond=VISITED, seconds=4.0),
+    growth=Growth(0.9, seconds=0.55),
     in_cells=True,
 )
 def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Partition:

@@ -17,7 +17,7 @@ again that had it as theirs.
 
 import numpy as np
 
-from shoal.catalogue import Number
+from shoal.catalogue import Growth, Number
 from shoal.cluster.declaring import numeric_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.joining import joined
@@ -35,6 +35,7 @@ GAMMAS = (0.0, 0.2, 1.1)  # what "auto" tries: groups of k rows, scattered data,
 @numeric_method(
     "vmdav",
     ensures={"k"},
+    growth=Growth(1.9, seconds=0.34, k_power=-0.2),
     params={
         "gamma": Number(
             0,

@@ -19,7 +19,7 @@ STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools 
 EFFORT = Choice(
     tuple(STEPS), "quick", "Duration of rebuilding: none, or about 2, 6 or 30 s of CPU time for 30,000 rows."
 )
-LONGER = {"none": 0.3, "quick": 1.0, "normal": 4.0, "thorough": 18.0}  # time of `grow` and `cover` as a multiple
+LONGER = {"none": 0.33, "quick": 1.0, "normal": 2.8, "thorough": 12.0}  # time of `grow` and `cover` as a multiple
 LIMITED = 2.0  # times as many under limits, where the start is poor
 HEAT = 0.05  # first temperature, relative to the mean cost of a group
 LEAST, MOST = 8, 32  # closest rows that a row keeps
