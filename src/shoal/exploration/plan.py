@@ -16,6 +16,7 @@ from shoal.catalogue import MethodCard
 from shoal.catalogue import methods as known_methods
 from shoal.errors import MethodError, PolicyError, listed, near, shortened
 from shoal.exploration.asked import MOST
+from shoal.model.asking import one_or_several
 from shoal.model.policy import BLIND, Policy
 
 EVERY = "all"
@@ -140,9 +141,7 @@ def _refuse_many(points: int) -> None:
 def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[MethodCard], list[Skipped]]:
     """Return the cards of the methods that can work on a table with this policy, and why others cannot."""
     everything = isinstance(methods, str) and methods == EVERY
-    named = [methods] if isinstance(methods, str) else list(methods) if isinstance(methods, Iterable) else None
-    if named is None or not all(isinstance(name, str) for name in named):
-        raise MethodError(f"explore: methods must be names of methods, or {EVERY!r}; got {shortened(methods)}.")
+    named = one_or_several(methods, "explore", "methods", MethodError)
     if not named:
         raise MethodError(f"explore: no method is named. Name at least one, or {EVERY!r}.")
     cards, skipped = [], []

@@ -164,8 +164,9 @@ def _write_checked(
         checked = check_folder(made, lambda *_: page, redrawn)
         if not checked.holds:
             failed = ", ".join(line.what for line in checked.lines if not line.holds)
+            why = "".join(f" {note}" for note in checked.notes)
             raise GuaranteeError(
-                f"verify: the written files do not confirm {failed}. Nothing was written.{_of_plug_in(made)}"
+                f"verify: the written files do not confirm {failed}. Nothing was written.{why}{_of_plug_in(made)}"
             )
         for one in hidden:
             hold(made, one)

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import UseError, counted, listed, near, shortened
+from shoal.errors import UseError, counted, is_out_of_memory, listed, near, shortened
 from shoal.model.exposure import stands_out
 from shoal.model.policy import Column, Kind, Role
 from shoal.model.table import Table, is_list, type_name
@@ -283,7 +283,9 @@ def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return lists, records and other cells without an order as text, for counting only."""
     try:
         cells = [None if cell is None else str(cell) for cell in column.to_pylist()]
-    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as problem:
+        if is_out_of_memory(problem):
+            raise
         # Cells that Python cannot represent count as all different, which can only make k look smaller.
         cells = [str(row) if there else None for row, there in enumerate(column.is_valid().to_pylist())]
     return pa.chunked_array([pa.array(cells, pa.large_string())])
