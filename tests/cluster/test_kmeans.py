@@ -17,8 +17,8 @@ from shoal.catalogue import methods
 from shoal.cluster.inputs import row_weights
 from shoal.cluster.methods.kmeans import _drawn, kmeans
 from shoal.cluster.search.assignment import assign
-from shoal.cluster.search.polish import _means
 from shoal.errors import MethodError
+from shoal.kernels.groups import weighted_means
 from shoal.model.progress import listening
 from strategies import random_table, tables_with_k
 
@@ -148,7 +148,7 @@ def test_sse_never_rises_from_one_plain_round_to_the_next(table, seed):
     for _ in range(6):
         now = sse(X, labels, weights)
         assert now <= before * (1 + 1e-12) + 1e-12
-        before, labels = now, assign(X, weights, _means(X, weights, labels, groups), labels, 0.0, k)
+        before, labels = now, assign(X, weights, weighted_means(X, weights, labels, groups), labels, 0.0, k)
 
 
 def test_rows_move_through_several_groups_to_where_one_is_lacking():

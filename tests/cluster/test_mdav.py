@@ -19,9 +19,10 @@ GOLDEN = golden("mdav")
 LEFTOVER = ["group", "nearest"]
 
 
-@pytest.fixture(params=["blocks", "tree"])
+@pytest.fixture(params=["few", "blocks", "tree"])
 def search(request, monkeypatch):
-    """Rows are searched in blocks, or in a tree even if there are few of them."""
+    """Rows are searched one by one, in blocks, or in a tree, whatever their number."""
+    monkeypatch.setattr(carving, "FEW", 10**9 if request.param == "few" else 0)
     monkeypatch.setattr(carving, "MANY", 0 if request.param == "tree" else 10**9)
     return request.param
 

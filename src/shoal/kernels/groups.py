@@ -8,7 +8,7 @@ number if unweighted; always float64, so that each loop is compiled once.
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.loops import callable_inner_loop, inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -32,22 +32,38 @@ def cheapest(centres: Floats, masses: Floats, alive: Bools, a: int) -> tuple[int
     return best, least
 
 
-@loop
 def increases(centres: Floats, masses: Floats, others: Labels, a: int) -> Floats:
     """Return what merging group a with each of the others adds to SSE."""
     costs = np.empty(others.size)
-    for i in range(others.size):
-        costs[i] = _increase(centres, masses, a, int(others[i]), np.inf)
+    _increases(centres, masses, others, a, costs)
     return costs
 
 
-@loop
+@callable_inner_loop
+def _increases(centres: Floats, masses: Floats, others: Labels, a: int, costs: Floats) -> None:
+    """Write what merging group a with each of the others adds to SSE."""
+    for i in range(others.size):
+        costs[i] = _increase(centres, masses, a, others[i], np.inf)
+
+
 def centres(X: Floats, labels: Labels, groups: int) -> Floats:
     """Return the mean of each group; NaN for a group without rows."""
+    means, offsets = np.full((groups, X.shape[1]), np.nan), np.zeros((groups, X.shape[1]))
+    _centres(X, labels, means, np.full(groups, -1), np.zeros(groups, np.int64), offsets)
+    return means
+
+
+def weighted_means(X: Floats, weights: Floats, labels: Labels, groups: int) -> Floats:
+    """Return the weighted mean of each group, none of which is empty."""
+    sums, masses = np.zeros((groups, X.shape[1])), np.zeros(groups)
+    _weighted_sums(X, weights, labels, sums, masses)
+    return sums / masses[:, None]
+
+
+@callable_inner_loop
+def _centres(X: Floats, labels: Labels, means: Floats, first: Labels, sizes: Labels, offsets: Floats) -> None:
+    """Write the mean of each group that has rows."""
     d = X.shape[1]
-    first = np.full(groups, -1, np.int64)
-    sizes = np.zeros(groups, np.int64)
-    offsets = np.zeros((groups, d))
     for i in range(len(X)):
         group = labels[i]
         if first[group] < 0:
@@ -56,12 +72,19 @@ def centres(X: Floats, labels: Labels, groups: int) -> Floats:
         # Offsets from a member are small, so a mean far from zero loses no digits.
         for j in range(d):
             offsets[group, j] += X[i, j] - X[first[group], j]
-    means = np.full((groups, d), np.nan)
-    for group in range(groups):
+    for group in range(sizes.size):
         if sizes[group] > 0:
             for j in range(d):
                 means[group, j] = X[first[group], j] + offsets[group, j] / sizes[group]
-    return means
+
+
+@callable_inner_loop
+def _weighted_sums(X: Floats, weights: Floats, labels: Labels, sums: Floats, masses: Floats) -> None:
+    """Add the rows of each group times their weights, and these."""
+    for i in range(len(X)):
+        masses[labels[i]] += weights[i]
+        for j in range(X.shape[1]):
+            sums[labels[i], j] += weights[i] * X[i, j]
 
 
 @inner_loop

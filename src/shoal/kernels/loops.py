@@ -1,11 +1,13 @@
 """Decorators for compiled loops: the usual one, and one for loops called hundreds of millions of times."""
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
 from numba.core import event
+from numba.core.compiler import Compiler
 
 from shoal.model.progress import announce
 
@@ -17,22 +19,32 @@ COMPILING = (
 )
 
 
-class _Announcement(event.Listener):
-    """Announces once per process that something is being compiled."""
+class _Compiling(event.Listener):
+    """Announces once per process that something is being compiled, and lets no garbage be collected meanwhile.
+
+    The objects of a compilation are many and needed until its end: looking through them takes a twentieth of the time.
+    Numba compiles in one thread at a time; a loop that calls others begins before them and ends after them.
+    """
 
     def __init__(self) -> None:
-        self.made = False
+        self.announced, self.collecting, self.begun = False, False, 0
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002 - the interface of numba
-        if not self.made:
-            self.made = True
+        if self.begun == 0:
+            self.collecting = gc.isenabled()
+            gc.disable()
+        self.begun += 1
+        if not self.announced:
+            self.announced = True
             announce(COMPILING)
 
-    def on_end(self, event: Any) -> None:
-        """Do nothing: the next step shows that compiling has ended."""
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        self.begun -= 1
+        if self.begun == 0 and self.collecting:
+            gc.enable()
 
 
-event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
 
 
 def loop(function: Function) -> Function:
@@ -52,16 +64,37 @@ def inner_loop(function: Function) -> Function:
 
     It can be called only from compiled loops: the code for calls from Python would take a sixth of the time to compile.
     """
-    compiled: Any = _compiled(function, _nrt=False, forceinline=True, no_cpython_wrapper=True)
-    if compiled is not function:
-        compiled._compile_for_args = partial(_refuse_call, function.__name__)
-        compiled.add_overload = partial(_add_for_loops, compiled.overloads)
-    return cast("Function", compiled)
+    return _for_loops(function, forceinline=True)
+
+
+def shared_loop(function: Function) -> Function:
+    """Compile a loop that is long and called by several others, as `inner_loop`, but without inlining it."""
+    return _for_loops(function)
 
 
 def callable_inner_loop(function: Function) -> Function:
     """Inline a loop into the loops that call it, as `inner_loop`, but let Python call it too."""
     return _compiled(function, _nrt=False, forceinline=True)
+
+
+class _ForLoops(Compiler):
+    """Leaves optimizing to the loops that call this one, which optimize it with their own code in any case."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        library: Any = self.state.targetctx.codegen().create_library(func.__qualname__)
+        library.enable_object_caching()
+        library._optimize_final_module = lambda: None
+        self.state.library = library
+        return super().compile_extra(func)  # type: ignore[no-untyped-call]
+
+
+def _for_loops(function: Function, **options: Any) -> Function:
+    """Compile a loop that other loops call, without the code for calls from Python."""
+    compiled: Any = _compiled(function, _nrt=False, no_cpython_wrapper=True, pipeline_class=_ForLoops, **options)
+    if compiled is not function:
+        compiled._compile_for_args = partial(_refuse_call, function.__name__)
+        compiled.add_overload = partial(_add_for_loops, compiled.overloads)
+    return cast("Function", compiled)
 
 
 def _add_for_loops(overloads: dict[Any, Any], made: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 from shoal.kernels.threads import each
 from shoal.model.progress import silently
 
@@ -38,12 +38,17 @@ def nearest(X: Floats, prototypes: Floats, threads: int = 1) -> Rows:
     if d < WIDE or m < SOME or not 1 / MODERATE < top < MODERATE or not np.abs(X).max(initial=0.0) < MODERATE:
 
         def search(rows: Floats) -> Rows:
-            return _nearest(rows, turned, half)
+            found = np.empty(len(rows), np.int64)
+            _nearest(rows, turned, half, found, np.empty(m))
+            return found
     else:
         rough, short = turned.astype(np.float32), half.astype(np.float32)
 
         def search(rows: Floats) -> Rows:
-            return _nearest_by_half(rows, rows.astype(np.float32), turned, half, rough, short, top)
+            found, scratch = np.empty(len(rows), np.int64), np.empty((5, m), np.float32)
+            single = rows.astype(np.float32)
+            _nearest_by_half(rows, single, turned, half, rough, short, top, found, scratch[:4], scratch[4])
+            return found
 
     if threads == 1 or X.size * m < LONG:
         return search(X)
@@ -55,7 +60,8 @@ def nearest(X: Floats, prototypes: Floats, threads: int = 1) -> Rows:
 
 def two_nearest(X: Floats, prototypes: Floats) -> tuple[Rows, Rows]:
     """Return the nearest and second nearest prototype of each row; the same twice if there is only one."""
-    first, second = _two_nearest(*_turned(X, prototypes))
+    first, second = np.empty((2, len(X)), np.int64)
+    _two_nearest(*_turned(X, prototypes), first, second, np.empty(len(prototypes)))
     return first, second
 
 
@@ -69,26 +75,32 @@ def _turned(X: Floats, prototypes: Floats) -> tuple[Floats, Floats, Floats]:
     return X, np.ascontiguousarray(prototypes.T), 0.5 * np.einsum("ij,ij->i", prototypes, prototypes)
 
 
-@loop
-def _nearest(X: Floats, turned: Floats, half: Floats) -> Rows:
-    """Return the nearest prototype of each row."""
-    found = np.empty(len(X), np.int64)
-    scores = np.empty(half.size)
+@callable_inner_loop
+def _nearest(X: Floats, turned: Floats, half: Floats, found: Rows, scores: Floats) -> None:
+    """Write the nearest prototype of each row."""
     for row in range(len(X)):
         _score(X, row, turned, half, scores)
         found[row] = least_of(scores)
-    return found
 
 
-@loop
-def _nearest_by_half(X: Floats, rows: Half, turned: Floats, half: Floats, rough: Half, short: Half, top: float) -> Rows:
-    """Return the nearest prototype of each row, mostly by single precision.
+@callable_inner_loop
+def _nearest_by_half(
+    X: Floats,
+    rows: Half,
+    turned: Floats,
+    half: Floats,
+    rough: Half,
+    short: Half,
+    top: float,
+    found: Rows,
+    scores: Half,
+    scratch: Half,
+) -> None:
+    """Write the nearest prototype of each row, mostly by single precision.
 
     The score of a prototype is then off by at most (d + 8) 2^-24 (|x| |w| + |w|^2 / 2), with a margin to spare.
     """
     n, d = X.shape
-    found = np.empty(n, np.int64)
-    scores, scratch = np.empty((4, short.size), np.float32), np.empty(short.size, np.float32)
     for start in range(0, n, 4):
         _score_four(rows, start, rough, short, scores)
         for row in range(start, min(start + 4, n)):
@@ -97,21 +109,17 @@ def _nearest_by_half(X: Floats, rows: Half, turned: Floats, half: Floats, rough:
                 length += X[row, j] * X[row, j]
             off = 1.5 * (d + 8) * 2.0**-24 * (np.sqrt(length) * top + 0.5 * top * top)
             found[row] = _choose(X, row, turned, half, scores[row - start], scratch, 2 * off)
-    return found
 
 
-@loop
-def _two_nearest(X: Floats, turned: Floats, half: Floats) -> tuple[Rows, Rows]:
-    """Return the nearest and the second nearest prototype of each row."""
-    first, second = np.empty(len(X), np.int64), np.empty(len(X), np.int64)
-    scores = np.empty(half.size)
+@callable_inner_loop
+def _two_nearest(X: Floats, turned: Floats, half: Floats, first: Rows, second: Rows, scores: Floats) -> None:
+    """Write the nearest and the second nearest prototype of each row."""
     for row in range(len(X)):
         _score(X, row, turned, half, scores)
         first[row] = second[row] = least_of(scores)
         if scores.size > 1:
             scores[first[row]] = np.inf
             second[row] = least_of(scores)
-    return first, second
 
 
 @inner_loop
@@ -239,14 +247,18 @@ def least_of(values: Floats) -> int:
     return where
 
 
-@loop
 def cell_sums(X: Floats, cells: Rows, m: int) -> Floats:
     """Return the sums of the rows of each of m cells, followed by their number."""
-    n, d = X.shape
-    sums = np.zeros((m, d + 1))
-    for i in range(n):
-        cell = cells[i]
-        for j in range(d):
-            sums[cell, j] += X[i, j]
-        sums[cell, d] += 1.0
+    sums = np.zeros((m, X.shape[1] + 1))
+    _add_up(X, cells, sums)
     return sums
+
+
+@callable_inner_loop
+def _add_up(X: Floats, cells: Rows, sums: Floats) -> None:
+    """Add each row and a one to the sums of its cell."""
+    d = X.shape[1]
+    for i in range(len(X)):
+        for j in range(d):
+            sums[cells[i], j] += X[i, j]
+        sums[cells[i], d] += 1.0

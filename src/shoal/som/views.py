@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import callable_inner_loop
 from shoal.model.progress import part, silently
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import cell_sums, nearest
@@ -126,13 +126,14 @@ def disagreement(X: Floats, here: Rows, there: Rows, grid: Grid, kernel: Floats)
     pairs, which = np.unique(here * grid.units + there, return_inverse=True)
     sums = cell_sums(X, which.reshape(-1), pairs.size)
     one, two = np.divmod(pairs, grid.units)
-    return np.asarray(_disagreement(sums, one, two, kernel, grid.rows, grid.columns))
+    result = np.zeros((grid.units, sums.shape[1]))
+    _disagree(sums, one, two, kernel, grid.rows, grid.columns, result)
+    return result
 
 
-@loop
-def _disagreement(sums: Floats, one: Rows, two: Rows, kernel: Floats, rows: int, columns: int) -> Floats:
-    """Return the result of `disagreement`, from the sums of rows with the same two units."""
-    result = np.zeros((rows * columns, sums.shape[1]))
+@callable_inner_loop
+def _disagree(sums: Floats, one: Rows, two: Rows, kernel: Floats, rows: int, columns: int, result: Floats) -> None:
+    """Add the result of `disagreement`, from the sums of rows with the same two units."""
     for pair in range(one.size):
         row1, column1 = one[pair] // columns, one[pair] % columns
         row2, column2 = two[pair] // columns, two[pair] % columns
@@ -147,7 +148,6 @@ def _disagreement(sums: Floats, one: Rows, two: Rows, kernel: Floats, rows: int,
                     unit = row * columns + column
                     for j in range(sums.shape[1]):
                         result[unit, j] += weight * sums[pair, j]
-    return result
 
 
 def davies_bouldin(X: Floats, prototypes: Floats, cells: Rows) -> float:
@@ -162,14 +162,15 @@ def davies_bouldin(X: Floats, prototypes: Floats, cells: Rows) -> float:
     own = own.reshape(-1)
     distances = np.sqrt(((X - prototypes[cells]) ** 2).sum(axis=1))
     wide = np.bincount(own, distances) / np.bincount(own)
-    return float(_worst_pairs(np.ascontiguousarray(prototypes[held]), wide) / held.size)
+    worst = np.zeros(held.size)
+    return float(_worst_pairs(np.ascontiguousarray(prototypes[held]), wide, worst) / held.size)
 
 
-@loop
-def _worst_pairs(prototypes: Floats, wide: Floats) -> float:
-    """Return the sum over prototypes of the worst ratio to another one."""
+@callable_inner_loop
+def _worst_pairs(prototypes: Floats, wide: Floats, worst: Floats) -> float:
+    """Return the sum over prototypes of the worst ratio to another one; `worst` is zero."""
     m, d = prototypes.shape
-    worst, total = np.zeros(m), 0.0
+    total = 0.0
     for a in range(m):
         for b in range(a + 1, m):
             square = 0.0

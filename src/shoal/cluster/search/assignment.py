@@ -13,17 +13,36 @@ Edmonds and Karp, Theoretical improvements in algorithmic efficiency for network
 (1972) 248-264.
 """
 
-import heapq
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.layout import WIDTH, fill, measure
 from shoal.kernels.distance import squared
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 
 NEAR = 16  # centres that a row may go to, besides its own
 MOST = 0.9  # cap on a row's share of its group's weight
+
+
+class _Network(NamedTuple):
+    """Which rows may go to which groups, and what is known of paths to the group that lacks a row.
+
+    The rows that may go to a group g are entries of `places` from start[g] up to start[g + 1] of `callers`. A path goes
+    from group to group by `onward`; `movers` gives the row and the place that it moves to.
+    """
+
+    start: Rows
+    callers: Rows
+    counts: Rows  # rows of each group
+    prices: Floats
+    lengths: Floats  # of the shortest path found from each group; infinity if there is none
+    onward: Rows
+    movers: Rows
+    seen: Rows  # groups from which a path was found
+    keys: Floats  # a heap of lengths
+    heap: Rows  # and of the groups that they belong to
 
 
 def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float, k: int) -> Rows:
@@ -33,53 +52,68 @@ def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float
     At home, among rows of total weight W, a row costs (W + eager w) / (W - eager w) times as much: `eager` is how ready
     rows are to leave.
     """
-    masses = np.bincount(home, weights, len(centres))
-    blocks = np.full((-(-len(centres) // WIDTH), centres.shape[1], WIDTH), np.nan)
-    fill(blocks, centres, np.arange(len(centres)))
-    places = np.column_stack([home, _nearest(X, blocks, min(NEAR, len(centres)))])
-    costs = _costs(X, weights, centres, places, eager / masses)
-    return _filled(places, costs, len(centres), k)
+    n, groups = len(X), len(centres)
+    masses = np.bincount(home, weights, groups)
+    blocks = np.full((-(-groups // WIDTH), centres.shape[1], WIDTH), np.nan)
+    fill(blocks, centres, np.arange(groups))
+    near = np.empty(min(NEAR, groups))
+    places, costs = np.zeros((n, near.size + 1), np.int64), np.empty((n, near.size + 1))
+    places[:, 0] = home
+    _price(X, weights, centres, blocks, places, costs, eager / masses, near, np.empty(WIDTH))
+    chosen, whole = np.zeros(n, np.int64), np.zeros((4, groups), np.int64)
+    counts, onward, movers, seen = whole
+    start, callers = np.zeros(groups + 1, np.int64), np.empty(places.size, np.int64)
+    # A group is left once on the way, and so each entry adds at most one path.
+    heap = np.empty(places.size + 1), np.empty(places.size + 1, np.int64)
+    paths = np.zeros(groups), np.full(groups, np.inf), onward, movers, seen
+    _choose(places, costs, chosen, _Network(start, callers, counts, *paths, *heap), k)
+    return np.asarray(places[np.arange(n), chosen])
 
 
-@loop
-def _nearest(X: Floats, blocks: Floats, count: int) -> Rows:
-    """Return the nearest centres of each row, nearest first, ties to the lowest; centres are stored in blocks."""
-    found, near, squares = np.zeros((len(X), count), np.int64), np.empty(count), np.empty(WIDTH)
+@callable_inner_loop
+def _price(
+    X: Floats,
+    weights: Floats,
+    centres: Floats,
+    blocks: Floats,
+    places: Rows,
+    costs: Floats,
+    eager: Floats,
+    near: Floats,
+    squares: Floats,
+) -> None:
+    """Write the nearest centres of each row after its home, and what it costs at each; infinity where home recurs.
+
+    The nearest come first, ties to the lowest; centres are stored in blocks.
+    """
+    count = near.size
     for i in range(len(X)):
-        near[:] = np.inf
+        for m in range(count):
+            near[m] = np.inf
         for b in range(len(blocks)):
-            if not measure(blocks[b], 1.0, X[i], near[-1], squares):
+            if not measure(blocks[b], 1.0, X[i], near[count - 1], squares):
                 continue
             for w in range(WIDTH):
-                if squares[w] < near[-1]:
+                if squares[w] < near[count - 1]:
                     hole = count - 1
                     while hole > 0 and near[hole - 1] > squares[w]:
-                        near[hole], found[i, hole] = near[hole - 1], found[i, hole - 1]
+                        near[hole], places[i, hole + 1] = near[hole - 1], places[i, hole]
                         hole -= 1
-                    near[hole], found[i, hole] = squares[w], b * WIDTH + w
-    return found
-
-
-@loop
-def _costs(X: Floats, weights: Floats, centres: Floats, places: Rows, eager: Floats) -> Floats:
-    """Return the cost of each row at each of its places, the first of which is its home; infinity where home recurs."""
-    costs = np.empty(places.shape)
-    for i in range(len(places)):
+                    near[hole], places[i, hole + 1] = squares[w], b * WIDTH + w
         home = places[i, 0]
-        for m in range(places.shape[1]):
-            costs[i, m] = (
-                weights[i] * squared(X, i, centres, places[i, m]) if m == 0 or places[i, m] != home else np.inf
-            )
+        for m in range(count + 1):
+            costs[i, m] = np.inf
+            if m == 0 or places[i, m] != home:
+                costs[i, m] = weights[i] * squared(X, i, centres, places[i, m])
         part = min(weights[i] * eager[home], MOST)
         costs[i, 0] *= (1.0 + part) / (1.0 - part)
-    return costs
 
 
-@loop
-def _filled(places: Rows, costs: Floats, groups: int, k: int) -> Rows:
-    """Return the cheapest assignment of rows to their places that gives every group at least k rows."""
+@callable_inner_loop
+def _choose(places: Rows, costs: Floats, chosen: Rows, network: _Network, k: int) -> None:
+    """Choose the place of each row so that every group has at least k rows and the total cost is least."""
+    counts, onward, movers = network.counts, network.onward, network.movers
     n, most = places.shape
-    chosen, counts = np.zeros(n, np.int64), np.zeros(groups, np.int64)
     for i in range(n):
         for m in range(1, most):
             best = chosen[i]
@@ -87,86 +121,98 @@ def _filled(places: Rows, costs: Floats, groups: int, k: int) -> Rows:
             if better or (best > 0 and costs[i, m] == costs[i, best] and places[i, m] < places[i, best]):
                 chosen[i] = m
         counts[places[i, chosen[i]]] += 1
-    start, callers = _callers(places, costs, groups)
-    prices, lengths = np.zeros(groups), np.full(groups, np.inf)
-    onward, movers = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    for lacking in range(groups):
+    _link(places, costs, network)
+    for lacking in range(counts.size):
         while counts[lacking] < k:
-            donor = _way(places, costs, chosen, counts, start, callers, prices, lengths, onward, movers, lacking, k)
+            donor = _way(places, costs, chosen, network, lacking, k)
             counts[donor] -= 1
             counts[lacking] += 1
             place = donor
             while place != lacking:
                 chosen[movers[place] // most] = movers[place] % most
                 place = onward[place]
-    labels = np.empty(n, np.int64)
-    for i in range(n):
-        labels[i] = places[i, chosen[i]]
-    return labels
 
 
-@loop
-def _callers(places: Rows, costs: Floats, groups: int) -> tuple[Rows, Rows]:
-    """Return which rows may go to a group g, as entries of `places` from start[g] up to start[g + 1]."""
+@inner_loop
+def _link(places: Rows, costs: Floats, network: _Network) -> None:
+    """List the rows that may go to each group."""
+    start, callers = network.start, network.callers
     n, most = places.shape
-    start = np.zeros(groups + 1, np.int64)
     for i in range(n):
         for m in range(most):
             if costs[i, m] < np.inf:
-                start[places[i, m] + 1] += 1
-    for group in range(groups):
-        start[group + 1] += start[group]
-    callers, at = np.empty(start[-1], np.int64), start.copy()
-    for i in range(n):
-        for m in range(most):
+                start[places[i, m]] += 1
+    for group in range(1, start.size):
+        start[group] += start[group - 1]
+    # Where the entries of a group end; as they are entered from the last one on, it becomes where they begin.
+    for i in range(n - 1, -1, -1):
+        for m in range(most - 1, -1, -1):
             if costs[i, m] < np.inf:
-                callers[at[places[i, m]]] = i * most + m
-                at[places[i, m]] += 1
-    return start, callers
+                start[places[i, m]] -= 1
+                callers[start[places[i, m]]] = i * most + m
 
 
-@loop
-def _way(
-    places: Rows,
-    costs: Floats,
-    chosen: Rows,
-    counts: Rows,
-    start: Rows,
-    callers: Rows,
-    prices: Floats,
-    lengths: Floats,
-    onward: Rows,
-    movers: Rows,
-    lacking: int,
-    k: int,
-) -> int:
-    """Find the cheapest path to a group that lacks a row, raise prices, and return the group where it begins.
-
-    The path goes from group to group by `onward`; `movers` gives the row and the place that it moves to.
-    """
+@inner_loop
+def _way(places: Rows, costs: Floats, chosen: Rows, network: _Network, lacking: int, k: int) -> int:
+    """Find the cheapest path to a group that lacks a row, raise prices, and return the group where it begins."""
+    start, callers, counts, prices, lengths, onward, movers, seen, keys, heap = network
     most = places.shape[1]
-    lengths[lacking] = 0.0
-    heap, seen = [(0.0, lacking)], [lacking]
+    lengths[lacking], seen[0], known = 0.0, lacking, 1
+    keys[0], heap[0], size = 0.0, lacking, 1
     here = lacking
     while True:
-        length, here = heapq.heappop(heap)
+        length, here = keys[0], heap[0]
+        size = _pop(keys, heap, size)
         if length > lengths[here]:
             continue
         if counts[here] > k:
             break
-        for entry in callers[start[here] : start[here + 1]]:
-            i, m = entry // most, entry % most
+        for at in range(start[here], start[here + 1]):
+            i, m = callers[at] // most, callers[at] % most
             there = places[i, chosen[i]]
             step = (costs[i, m] - prices[here]) - (costs[i, chosen[i]] - prices[there])
             # Rounding may make the cost of a step slightly negative.
             far = length + max(0.0, step)
             if far < lengths[there]:
                 if lengths[there] == np.inf:
-                    seen.append(there)
-                lengths[there], onward[there], movers[there] = far, here, entry
-                heapq.heappush(heap, (far, there))
+                    seen[known] = there
+                    known += 1
+                lengths[there], onward[there], movers[there] = far, here, callers[at]
+                size = _push(keys, heap, size, far, there)
     whole = lengths[here]
-    for place in seen:
-        prices[place] += max(0.0, whole - lengths[place])
-        lengths[place] = np.inf
-    return here
+    for i in range(known):
+        prices[seen[i]] += max(0.0, whole - lengths[seen[i]])
+        lengths[seen[i]] = np.inf
+    return int(here)
+
+
+@inner_loop
+def _push(keys: Floats, heap: Rows, size: int, key: float, item: int) -> int:
+    """Add an item to a heap, the least key at its top and ties to the lowest item; return how many there are."""
+    hole = size
+    while hole > 0:
+        above = (hole - 1) // 2
+        if keys[above] < key or (keys[above] == key and heap[above] <= item):
+            break
+        keys[hole], heap[hole] = keys[above], heap[above]
+        hole = above
+    keys[hole], heap[hole] = key, item
+    return size + 1
+
+
+@inner_loop
+def _pop(keys: Floats, heap: Rows, size: int) -> int:
+    """Remove the top of a heap; return how many items are left."""
+    size -= 1
+    key, item, hole = keys[size], heap[size], 0
+    while 2 * hole + 1 < size:
+        child = 2 * hole + 1
+        other = child + 1
+        if other < size and (keys[other] < keys[child] or (keys[other] == keys[child] and heap[other] < heap[child])):
+            child = other
+        if key < keys[child] or (key == keys[child] and item <= heap[child]):
+            break
+        keys[hole], heap[hole] = keys[child], heap[child]
+        hole = child
+    keys[hole], heap[hole] = key, item
+    return size

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats
 from shoal.cluster.search.state import State, Whole
-from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop, loop
 
 WIDTH = 64
 TINY = 2.0**-46  # the square of the resolution of single precision
@@ -33,7 +33,12 @@ def candidates(state: State, k: int, around: int, keep: int) -> tuple[Whole, Flo
     beside = _beside(*_middles(state, used, unit), around) if around > 0 else np.empty((used.size, 0), np.int32)
     sizes = np.sort(state.size[used])
     keep = int(min(keep, sizes[: around + 1].sum() - 1))
-    near, scale = _narrow(state.x / unit, state.members, state.size, used, beside, keep, min(k - 2, keep - 1))
+    n, d = state.x.shape
+    capacity = int(sizes[-1]) * (beside.shape[1] + 1)
+    pool, order = np.empty(capacity, np.int32), np.empty(keep, np.int32)
+    block, squares = np.empty((d, capacity), np.float32), np.empty(capacity, np.float32)
+    near, scale, rank = np.empty((n, keep), np.int32), np.empty(n), min(k - 2, keep - 1)
+    _narrow(state.x / unit, state.members, state.size, used, beside, rank, near, scale, pool, block, squares, order)
     positive = scale[scale > 0]
     floor = float(np.quantile(scale, 0.02)) or (float(positive.min()) if positive.size else TINY)
     return near, np.maximum(scale, floor) * unit * unit * state.weight
@@ -104,28 +109,30 @@ def _measure(blocks: Singles, b: int, centres: Singles, a: int, limit: np.float3
     return below > 0
 
 
-@loop
+@callable_inner_loop
 def _narrow(
-    x: Floats, members: Whole, size: Whole, used: Whole, beside: Whole, keep: int, rank: int
-) -> tuple[Whole, Floats]:
-    """Return the nearest rows of each row, nearest first, and the squared distance of the one at `rank`."""
-    n, d = x.shape
-    near = np.empty((n, keep), np.int32)
-    scale = np.empty(n)
-    most = 0
-    for group in used:
-        most = max(most, size[group])
-    capacity = most * (beside.shape[1] + 1)
-    pool = np.empty(capacity, np.int32)
-    block = np.empty((d, capacity), np.float32)
-    squares = np.empty(capacity, np.float32)
-    order = np.empty(keep, np.int32)
+    x: Floats,
+    members: Whole,
+    size: Whole,
+    used: Whole,
+    beside: Whole,
+    rank: int,
+    near: Whole,
+    scale: Floats,
+    pool: Whole,
+    block: Singles,
+    squares: Singles,
+    order: Whole,
+) -> None:
+    """Write the nearest rows of each row, nearest first, and the squared distance of the one at `rank`."""
+    keep = order.size
     for a in range(used.size):
         count = _gather(x, members, size, used, beside, a, pool, block)
         for place in range(size[used[a]]):
             row = pool[place]
-            squares[:count] = np.float32(0.0)
-            for j in range(d):
+            for i in range(count):
+                squares[i] = np.float32(0.0)
+            for j in range(x.shape[1]):
                 value = block[j, place]
                 for i in range(count):
                     e = block[j, i] - value
@@ -142,10 +149,9 @@ def _narrow(
             for i in range(keep):
                 near[row, i] = pool[order[i]]
             scale[row] = squares[order[rank]]
-    return near, scale
 
 
-@loop
+@inner_loop
 def _gather(
     x: Floats, members: Whole, size: Whole, used: Whole, beside: Whole, a: int, pool: Whole, block: Singles
 ) -> int:

@@ -4,7 +4,8 @@ How it is made fast without changing the answer:
 
 - Many rows: a tree (`tree_search`) finds the few that may be nearest or farthest, and double precision decides among
   these. Equal rows are one point of the tree.
-- Few rows are stored in the blocks of `search.layout`, whose order and early exits spare most distances.
+- Fewer rows are stored in the blocks of `search.layout`, whose order and early exits spare most distances.
+- Few rows need none of this: a short loop (`carving_few`) compiles in a fraction of the time.
 - Every comparison ends with the row number, and the distance from the mean is compared as `|m x - S|`, with S the sum
   of the m remaining rows: on integers nothing is ever rounded, so ties are recognized.
 - Whenever a part of the rows has gone, the rest is laid out again and summed from scratch.
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.carving_few import carve_few
 from shoal.cluster.search.layout import WIDTH, Layout, drop, farthest_from_mean, laid_out, look_around, spread
 from shoal.cluster.search.tree import Points, Singles, Sketch, Tree, built_tree, forget, points_of, sketch
 from shoal.cluster.search.tree_search import farthest, nearest, place_mean
@@ -24,8 +26,8 @@ from shoal.kernels.loops import callable_inner_loop, loop
 from shoal.model.progress import tick
 
 MANY = 10_000  # rows from which a tree is faster than blocks
-FEWER = 2_000  # rows up to which everything is done in one call
-FEW = 32  # a tree pays as long as it returns at most one row in this many
+FEW = 5_000  # rows up to which distances need not be spared
+RETURNED = 32  # a tree pays as long as it returns at most one row in this many
 PIECE = 1 << 30  # differences of cells between two progress ticks, without pruning
 
 
@@ -34,9 +36,9 @@ def carved(numbers: Floats, k: int, pairs: int) -> Rows:
     n, d = numbers.shape
     labels = np.full(n, -1, np.int64)
     groups, left = 0, n
-    if n <= FEWER:
-        # Loops are compiled once for numbers that may be written to, and not again for others.
-        groups, left = _carve_few(numbers if numbers.flags.writeable else numbers.copy(), labels, k, pairs)
+    if n <= FEW:
+        groups = carve_few(numbers, labels, k, pairs)
+        left = n - groups * k
     make_tree = _tree_layout(numbers, k) if n >= MANY else None
     while left >= 2 * k:
         rows = np.flatnonzero(labels < 0)
@@ -131,7 +133,7 @@ def _carve_tree(
             rest[own] -= 1
             rows[k - 1] = seed
             forget(tree, point, rest, rows[k - 1 :])
-            credit += left // FEW - nearest(tree, points, X, q, seed, near, rows)
+            credit += left // RETURNED - nearest(tree, points, X, q, seed, near, rows)
             for i in range(k - 1):
                 lowest[point[rows[i]]] += 1
                 rest[point[rows[i]]] -= 1
@@ -145,16 +147,6 @@ def _carve_tree(
             if turn + 1 < seeds:
                 seed = farthest(tree, points, X, q, 1.0, X[seed], 0.0)
     return group, left
-
-
-@loop
-def _carve_few(X: Floats, labels: Rows, k: int, pairs: int) -> tuple[int, int]:
-    """Label group after group while 2k rows are left, without checking the budget; return as `_carve` does."""
-    groups, left = 0, len(X)
-    while left >= 2 * k:
-        layout = laid_out(X, np.flatnonzero(labels < 0))
-        groups, left = _carve(layout, labels, k, pairs, groups, left, max(2 * k, 2 * left // 3))
-    return groups, left
 
 
 @loop

@@ -193,21 +193,22 @@ def _may_change(rules: Rules, members: Whole, size: int, leaves: int, joins: int
 @inner_loop
 def _exchange(state: State, row: int, other: int) -> None:
     """Swap two rows of different groups."""
-    one, two = state.label[row], state.label[other]
-    here, there = state.place[row], state.place[other]
+    label, place, y, total = state.label, state.place, state.y, state.total
+    one, two = label[row], label[other]
+    here, there = place[row], place[other]
     state.members[one, here], state.members[two, there] = other, row
-    state.place[row], state.place[other] = there, here
-    state.label[row], state.label[other] = two, one
+    place[row], place[other] = there, here
+    label[row], label[other] = two, one
     shift = state.weight[other] - state.weight[row]
     state.mass[one] += shift
     state.mass[two] -= shift
     first, second = 0.0, 0.0
-    for j in range(state.y.shape[1]):
-        gap = state.y[other, j] - state.y[row, j]
-        state.total[one, j] += gap
-        state.total[two, j] -= gap
-        first += state.total[one, j] * state.total[one, j]
-        second += state.total[two, j] * state.total[two, j]
+    for j in range(y.shape[1]):
+        gap = y[other, j] - y[row, j]
+        plus, minus = total[one, j] + gap, total[two, j] - gap
+        total[one, j], total[two, j] = plus, minus
+        first += plus * plus
+        second += minus * minus
     state.power[one], state.power[two] = first, second
 
 

@@ -8,8 +8,8 @@ parts, and the cheaper one is. Two searches that went wrong in different places 
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.kernels.groups import numbered
-from shoal.kernels.loops import loop
+from shoal.kernels.groups import numbered, weighted_means
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 
 ROUNDING = 1e-12
 
@@ -21,8 +21,9 @@ def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
     """
     first = int(one.max()) + 1
     second = int(two.max()) + 1
-    own, other = _losses(X, one, weights, first), _losses(X, two, weights, second)
-    part = _parts(one, two, first, second)
+    own, other = _losses_of(X, one, weights, first), _losses_of(X, two, weights, second)
+    part = np.arange(first + second)
+    _join_parts(one, two, first, part)
     here, there = np.bincount(part[:first], own, part.size), np.bincount(part[first:], other, part.size)
     # Sums of the same squares in another order may differ by rounding.
     cheaper = there < here * (1 - ROUNDING)
@@ -30,38 +31,33 @@ def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
     return numbered(taken)
 
 
-@loop
-def _losses(X: Floats, labels: Rows, weights: Floats, groups: int) -> Floats:
+def _losses_of(X: Floats, labels: Rows, weights: Floats, groups: int) -> Floats:
     """Return the weighted SSE of each group."""
-    d = X.shape[1]
-    masses, means, losses = np.zeros(groups), np.zeros((groups, d)), np.zeros(groups)
-    for i in range(labels.size):
-        masses[labels[i]] += weights[i]
-        for j in range(d):
-            means[labels[i], j] += weights[i] * X[i, j]
-    for group in range(groups):
-        for j in range(d):  # assigning a whole row at once would take a second longer to compile
-            means[group, j] /= masses[group]
-    for i in range(labels.size):
-        for j in range(d):
-            gap = X[i, j] - means[labels[i], j]
-            losses[labels[i]] += weights[i] * gap * gap
+    losses = np.zeros(groups)
+    _add_losses(X, labels, weights, weighted_means(X, weights, labels, groups), losses)
     return losses
 
 
-@loop
-def _parts(one: Rows, two: Rows, first: int, second: int) -> Rows:
-    """Return the part of each group of `one`, then of `two`: groups that share a row are in the same part."""
-    above = np.arange(first + second)
+@callable_inner_loop
+def _add_losses(X: Floats, labels: Rows, weights: Floats, means: Floats, losses: Floats) -> None:
+    """Add the loss of each row to that of its group."""
+    for i in range(labels.size):
+        for j in range(X.shape[1]):
+            gap = X[i, j] - means[labels[i], j]
+            losses[labels[i]] += weights[i] * gap * gap
+
+
+@callable_inner_loop
+def _join_parts(one: Rows, two: Rows, first: int, above: Rows) -> None:
+    """Write the part of each group of `one`, then of `two`: groups that share a row are in the same part."""
     for i in range(one.size):
         a, b = _top(above, one[i]), _top(above, first + two[i])
         above[max(a, b)] = min(a, b)
     for group in range(above.size):
         above[group] = _top(above, group)
-    return above
 
 
-@loop
+@inner_loop
 def _top(above: Rows, group: int) -> int:
     """Return the lowest group of a part, with path compression."""
     while above[group] != group:

@@ -9,6 +9,7 @@
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.catalogue import Choice
 from shoal.cluster.inputs import Floats, Rows
@@ -20,7 +21,7 @@ from shoal.cluster.search.limits import Limits
 from shoal.cluster.search.sizes import capped
 from shoal.errors import GuaranteeError
 from shoal.kernels.groups import centres, cheapest, numbered
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import callable_inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import silently
 
@@ -88,16 +89,15 @@ def _merged(X: Floats, labels: Rows, k: int) -> Rows:
     sizes = np.bincount(labels).astype(np.float64)
     if sizes.min() >= k:
         return labels
-    target = _targets(centres(X, labels, sizes.size), sizes, k)
-    return numbered(target[labels])
+    into = np.arange(sizes.size)
+    _merge(centres(X, labels, sizes.size), sizes, sizes > 0, into, k)
+    return numbered(into[labels])
 
 
-@loop
-def _targets(middle: Floats, sizes: Floats, k: int) -> Rows:
-    """Return the group into which each group has been merged; means and sizes are updated."""
+@callable_inner_loop
+def _merge(middle: Floats, sizes: Floats, alive: NDArray[np.bool_], into: Rows, k: int) -> None:
+    """Write the group into which each group has been merged; means and sizes are updated."""
     groups = sizes.size
-    into = np.arange(groups)
-    alive = sizes > 0.0
     # A merged group is larger than both, so groups are processed by size, and equal ones by number.
     for size in range(1, k):
         for group in range(groups):
@@ -116,4 +116,3 @@ def _targets(middle: Floats, sizes: Floats, k: int) -> Rows:
         while into[top] != top:
             top = into[top]
         into[group] = top
-    return into

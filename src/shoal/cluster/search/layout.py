@@ -35,7 +35,8 @@ class Layout(NamedTuple):
 def laid_out(X: Floats, rows: Rows) -> Layout:
     """Return the rows in blocks, outermost first."""
     total, centre, reach = spread(X, rows)
-    outermost = descending(reach)
+    outermost, scratch = np.empty(rows.size, np.int64), np.empty(rows.size, np.int64)
+    descending(reach, rows.size, outermost, scratch)
     number = -(-rows.size // WIDTH)
     blocks, sorted_reach = np.empty((number, X.shape[1], WIDTH)), np.empty(number * WIDTH)
     placed = np.empty(rows.size, np.int64)
@@ -50,19 +51,18 @@ def laid_out(X: Floats, rows: Rows) -> Layout:
     return Layout(blocks, placed, sorted_reach, centre, total)
 
 
-@loop
-def descending(values: Floats) -> Rows:
-    """Return the places of the values, greatest first, ties in order; NumPy's `argsort` takes seconds to compile."""
-    n = values.size
-    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
-    for i in range(n):
+@inner_loop
+def descending(values: Floats, count: int, order: Rows, other: Rows) -> None:
+    """Write the places of the first values, greatest first, ties in order; NumPy's `argsort` takes seconds to compile.
+
+    `other` is a working array.
+    """
+    for i in range(count):
         order[i] = i
     width = 1
-    while width < n:  # runs of this length are sorted, and are merged in pairs
-        for low in range(0, n, 2 * width):
-            middle, high = low + width, low + 2 * width
-            middle = min(middle, n)
-            high = min(high, n)
+    while width < count:  # runs of this length are sorted, and are merged in pairs
+        for low in range(0, count, 2 * width):
+            middle, high = min(low + width, count), min(low + 2 * width, count)
             left, right = low, middle
             for i in range(low, high):
                 if left < middle and (right == high or values[order[left]] >= values[order[right]]):
@@ -71,9 +71,9 @@ def descending(values: Floats) -> Rows:
                 else:
                     other[i] = order[right]
                     right += 1
-        order, other = other, order
+        for i in range(count):
+            order[i] = other[i]
         width *= 2
-    return order
 
 
 @loop
@@ -149,7 +149,7 @@ def look_around(layout: Layout, seed: int, point: Floats, count: int, opposite: 
         for w in range(WIDTH):
             place = b * WIDTH + w
             if squares[w] <= near[0] and (squares[w] < near[0] or rows[place] < rows[places[0]]):
-                _replace_worst(near, places, rows, squares[w], place)
+                replace_worst(near, places, rows, squares[w], place)
         if farther:
             best, far = _farther(squares, rows, b * WIDTH, best, far)
     return places, far
@@ -192,7 +192,7 @@ def _farther(squares: Floats, rows: Rows, start: int, best: float, far: int) -> 
 
 
 @inner_loop
-def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place: int) -> None:
+def replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place: int) -> None:
     """Replace the worst of the nearest, the top of a heap, by another row."""
     hole = 0
     while 2 * hole + 1 < near.size:

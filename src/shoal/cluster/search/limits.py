@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.columns import ends
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop, loop, shared_loop
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.values import Values
 
@@ -156,12 +156,12 @@ NONE = Rules(
 @loop
 def meets(rules: Rules, rows: Rows, count: int) -> bool:
     """Return whether the first `count` of these rows, as one group, meet the rules."""
-    return meets_in(rules, rows, count, np.empty(count, np.int32))
+    return meets_in(rules, rows, count, np.empty(count + FEW, np.int32))
 
 
-@loop
+@shared_loop
 def meets_in(rules: Rules, rows: Rows, count: int, scratch: Codes) -> bool:
-    """Return the same, using a given array of `count` values."""
+    """Return the same, using a given array of `count` values; where there is more space, sorting may be faster."""
     codes, start, asked = rules.codes, rules.start, rules.asked
     if asked[0] <= 1.0 and asked[2] >= 1.0 and asked[3] >= 1.0:
         return True
@@ -173,7 +173,7 @@ def meets_in(rules: Rules, rows: Rows, count: int, scratch: Codes) -> bool:
         size = start[column + 1] - first
         for i in range(count):
             values[i] = codes[rows[i], column]
-        _sort(values, size)
+        _sort(scratch, count, size)
         if not _diverse(values, asked[0], asked[1] > 0):
             return False
         if asked[3] < 1.0 and _longest(values) > (asked[3] + SLACK) * count:
@@ -188,25 +188,26 @@ def meets_in(rules: Rules, rows: Rows, count: int, scratch: Codes) -> bool:
     return True
 
 
-@loop
-def _sort(values: Codes, size: int) -> None:
-    """Sort values below `size`."""
-    if size <= FEW and values.size > 16:
-        counts = np.zeros(size, np.int64)
-        for value in values:
-            counts[value] += 1
+@inner_loop
+def _sort(values: Codes, count: int, size: int) -> None:
+    """Sort the first `count` values, all below `size`; what follows them is used if there is space."""
+    if size <= FEW and 16 < count <= values.size - size:
+        for value in range(size):
+            values[count + value] = 0
+        for i in range(count):
+            values[count + values[i]] += 1
         place = 0
         for value in range(size):
-            for _ in range(counts[value]):
+            for _ in range(values[count + value]):
                 values[place] = value
                 place += 1
     else:
         # Shell sort: a few values are sorted by insertion, many in several rounds of it.
         gap = 1
-        while gap < values.size // 3:
+        while gap < count // 3:
             gap = 3 * gap + 1
         while gap > 0:
-            for i in range(gap, values.size):
+            for i in range(gap, count):
                 value, j = values[i], i
                 while j >= gap and values[j - gap] > value:
                     values[j] = values[j - gap]
@@ -215,7 +216,7 @@ def _sort(values: Codes, size: int) -> None:
             gap //= 3
 
 
-@loop
+@inner_loop
 def _diverse(values: Codes, least: float, entropy: bool) -> bool:
     """Return whether sorted values are diverse enough."""
     if least <= 1.0:
@@ -231,7 +232,7 @@ def _diverse(values: Codes, least: float, entropy: bool) -> bool:
     return bool(runs >= least - SLACK)
 
 
-@loop
+@inner_loop
 def _longest(values: Codes) -> int:
     """Return the length of the longest run of equal values."""
     most, start = 0, 0
@@ -241,7 +242,7 @@ def _longest(values: Codes) -> int:
     return most
 
 
-@loop
+@inner_loop
 def _equal_distance(values: Codes, share: Floats) -> float:
     """Return half the sum of absolute differences of shares, for sorted values."""
     total, start = 0.0, 0
@@ -252,7 +253,7 @@ def _equal_distance(values: Codes, share: Floats) -> float:
     return total
 
 
-@loop
+@callable_inner_loop
 def ordered_distance(values: Codes, size: int, whole: Floats, prefix: Floats) -> float:
     """Return the ordered distance of sorted values to the table, 0 to 1."""
     # Before the first value the group's cumulative share is 0: the difference is the table's own.

@@ -22,8 +22,8 @@ from shoal.cluster.search.assignment import assign
 from shoal.cluster.search.cells import cells_of_groups, in_cells_of_groups
 from shoal.cluster.search.sizes import capped
 from shoal.kernels.distance import squared
-from shoal.kernels.groups import centres
-from shoal.kernels.loops import loop
+from shoal.kernels.groups import centres, weighted_means
+from shoal.kernels.loops import callable_inner_loop
 from shoal.model.progress import spent, tick
 from shoal.utility.loss import sse
 
@@ -48,7 +48,7 @@ def polish(
             return own
         # Columns that start at zero: a mean far from zero would lose precision.
         Z, masses = X[rows] - X[rows].min(axis=0), weights[rows]
-        means = _means(Z, masses, own, int(own.max()) + 1)
+        means = weighted_means(Z, masses, own, int(own.max()) + 1)
         found = capped(Z, settle(Z, masses, means, own, k, rounds), k)
         return found if sse(Z, found, masses) < sse(Z, own, masses) else own
 
@@ -67,28 +67,14 @@ def settle(X: Floats, weights: Floats, centres: Floats, labels: Rows, k: int, ro
         before, labels = labels, assign(X, weights, centres, labels, eager, k)
         if turn > 0 and np.array_equal(labels, before):
             break
-        centres = _means(X, weights, labels, len(centres))
+        centres = weighted_means(X, weights, labels, len(centres))
         found = _sse(X, weights, labels, centres)
         if found < least:
             best, least = labels, found
     return best
 
 
-@loop
-def _means(X: Floats, weights: Floats, labels: Rows, groups: int) -> Floats:
-    """Return the weighted mean of each group."""
-    means, masses = np.zeros((groups, X.shape[1])), np.zeros(groups)
-    for i in range(len(X)):
-        masses[labels[i]] += weights[i]
-        for j in range(X.shape[1]):
-            means[labels[i], j] += weights[i] * X[i, j]
-    for group in range(groups):
-        for j in range(X.shape[1]):
-            means[group, j] /= masses[group]
-    return means
-
-
-@loop
+@callable_inner_loop
 def _sse(X: Floats, weights: Floats, labels: Rows, centres: Floats) -> float:
     """Return the weighted sum of squared distances of rows to their centres."""
     total = 0.0

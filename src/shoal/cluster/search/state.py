@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.kernels.loops import callable_inner_loop, inner_loop, loop
+from shoal.kernels.loops import callable_inner_loop, inner_loop
 
 Whole = NDArray[np.int32]
 
@@ -83,7 +83,6 @@ def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> S
         np.zeros(groups + 1, np.int32),
     )
     _fill(state)
-    rebuild(state)
     return state
 
 
@@ -96,39 +95,41 @@ def worth(power: float, mass: float) -> float:
 @inner_loop
 def transfer(state: State, row: int, target: int) -> float:
     """Move a row into another group; return the change of SSE."""
-    source = state.label[row]
-    w, d = state.weight[row], state.y.shape[1]
-    before = worth(state.power[source], state.mass[source]) + worth(state.power[target], state.mass[target])
+    source, w = state.label[row], state.weight[row]
+    y, total, mass, power = state.y, state.total, state.mass, state.power
+    before = worth(power[source], mass[source]) + worth(power[target], mass[target])
     left, joined = 0.0, 0.0
     last = state.size[source] == 1
-    for j in range(d):
-        value = state.y[row, j]
+    for j in range(y.shape[1]):
         # An empty group has a sum of exactly zero, despite earlier rounding.
-        state.total[source, j] = 0.0 if last else state.total[source, j] - value
-        state.total[target, j] += value
-        left += state.total[source, j] * state.total[source, j]
-        joined += state.total[target, j] * state.total[target, j]
-    state.power[source], state.power[target] = left, joined
-    state.mass[source] = 0.0 if last else state.mass[source] - w
-    state.mass[target] += w
+        less = 0.0 if last else total[source, j] - y[row, j]
+        more = total[target, j] + y[row, j]
+        total[source, j], total[target, j] = less, more
+        left += less * less
+        joined += more * more
+    power[source], power[target] = left, joined
+    mass[source] = 0.0 if last else mass[source] - w
+    mass[target] += w
     _relabel(state, row, source, target)
-    return before - worth(left, state.mass[source]) - worth(joined, state.mass[target])
+    return before - worth(left, mass[source]) - worth(joined, mass[target])
 
 
-@callable_inner_loop
+@inner_loop
 def rebuild(state: State) -> None:
     """Recompute the sums of every group, so that rounding errors do not accumulate."""
-    state.total[:] = 0.0
-    state.mass[:] = 0.0
-    for row in range(len(state.y)):
-        group = state.label[row]
-        state.mass[group] += state.weight[row]
-        for j in range(state.y.shape[1]):
-            state.total[group, j] += state.y[row, j]
-    for group in range(len(state.size)):
+    y, label, total, mass = state.y, state.label, state.total, state.mass
+    for group in range(mass.size):
+        mass[group] = 0.0
+        for j in range(y.shape[1]):
+            total[group, j] = 0.0
+    for row in range(label.size):
+        mass[label[row]] += state.weight[row]
+        for j in range(y.shape[1]):
+            total[label[row], j] += y[row, j]
+    for group in range(mass.size):
         power = 0.0
-        for j in range(state.y.shape[1]):
-            power += state.total[group, j] * state.total[group, j]
+        for j in range(y.shape[1]):
+            power += total[group, j] * total[group, j]
         state.power[group] = power
 
 
@@ -151,15 +152,17 @@ def _relabel(state: State, row: int, source: int, target: int) -> None:
     state.label[row] = target
 
 
-@loop
+@callable_inner_loop
 def _fill(state: State) -> None:
-    """Enter every row among the members of its group."""
-    for row in range(len(state.label)):
-        group = state.label[row]
-        state.members[group, state.size[group]] = row
-        state.place[row] = state.size[group]
-        state.size[group] += 1
-    for group in range(len(state.size) - 1, -1, -1):
-        if state.size[group] == 0:
-            state.free[0] += 1
-            state.free[state.free[0]] = group
+    """Enter every row among the members of its group, and compute the sums."""
+    label, size, free = state.label, state.size, state.free
+    for row in range(label.size):
+        group = label[row]
+        state.members[group, size[group]] = row
+        state.place[row] = size[group]
+        size[group] += 1
+    for group in range(size.size - 1, -1, -1):
+        if size[group] == 0:
+            free[0] += 1
+            free[free[0]] = group
+    rebuild(state)

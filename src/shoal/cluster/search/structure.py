@@ -56,7 +56,8 @@ def create(state: State, near: Whole, row: int, k: int, workspace: Workspace) ->
     journal[0, 0], journal[0, 1] = row, state.label[row]
     delta = transfer(state, row, target)
     steps = 1
-    for other in near[row]:
+    for c in range(near.shape[1]):
+        other = near[row, c]
         group = state.label[other]
         if steps < k and group != target and state.size[group] > k:
             journal[steps, 0], journal[steps, 1] = other, group
@@ -101,13 +102,11 @@ def _around(state: State, near: Whole, row: int, found: Whole) -> int:
     """List the group of a row and those of the rows near it, each once; return their number."""
     found[0] = state.label[row]
     count = 1
-    for other in near[row, :ASKED]:
-        group = state.label[other]
+    for c in range(min(ASKED, near.shape[1])):
+        group = state.label[near[row, c]]
         new = True
         for i in range(count):
-            if found[i] == group:
-                new = False
-                break
+            new = new and found[i] != group
         if new:
             found[count] = group
             count += 1
