@@ -118,21 +118,22 @@ class _Coded:
         self.place = as_places(self.dictionary, self.counts[:-1], one.kind, one.order)
 
     def others(self, classes: Whole, *, wide: bool) -> Iterator[tuple[Whole, Whole]]:
-        """Return the values, beside those of their rows, that these classes may be published with."""
+        """Return the values, beside those of their rows, that these classes may be published with, by place in them."""
+        every = np.arange(classes.size)
         if self.moved:
-            yield from ((classes, codes[classes]) for codes in self.moved)
+            yield from ((every, codes[classes]) for codes in self.moved)
             return
         common = np.flatnonzero(self.usable)
         if not self.ordered:
             most = common[np.argsort(-self.counts[common], kind="stable")][:FREQUENT]
-            yield from ((classes, np.full(classes.size, code)) for code in (most if wide else ()))
+            yield from ((every, np.full(classes.size, code)) for code in (most if wide else ()))
             return
         common = common[np.argsort(self.place[common], kind="stable")]
         here = np.searchsorted(self.place[common], self.place[self.own[classes]])
         for shift in range(-(FAR if wide else NEAR), (FAR if wide else NEAR) + 1):
             there = here + shift
             inside = (there >= 0) & (there < common.size)
-            yield classes[inside], common[there[inside]]
+            yield every[inside], common[there[inside]]
 
     def replace(self, classes: Whole, codes: Whole, sizes: Whole) -> None:
         """Publish these classes with other values."""
@@ -234,25 +235,26 @@ class _Exchange:
         """Return the possible replacements: class, column, new code, and cost in cells of the class."""
         ends = self.starts[classes + 1]
         rows = np.concatenate([self.order[:0], *map(self.order.__getitem__, map(slice, self.starts[classes], ends))])
-        labels, sizes, found = self.groups.labels[rows], self.groups.sizes, []
+        sizes, found = self.groups.sizes[classes], []
+        of_row = np.repeat(np.arange(classes.size), sizes)
         for number, one in enumerate(self.columns):
-            size = one.gap + 1
-            pairs, counts = np.unique(labels * size + one.rows[rows], return_counts=True)
-            more = [owner * size + code for owner, code in one.others(classes, wide=wide)]
+            bits = int(one.gap).bit_length()
+            pairs, counts = np.unique(of_row << bits | one.rows[rows], return_counts=True)
+            more = [place << bits | code for place, code in one.others(classes, wide=wide)]
             offered = _distinct(np.concatenate([pairs, *more]))
-            owner, code = offered // size, offered % size
+            place, code = offered >> bits, offered & (2**bits - 1)
             times = np.zeros(offered.size)
             times[np.searchsorted(offered, pairs)] = counts
-            now = one.own[owner]
-            same = np.zeros(sizes.size)
-            same[owner[code == now]] = times[code == now]
+            own = one.own[classes]
+            now, size, same = own[place], sizes[place], np.zeros(classes.size)
+            same[place[code == now]] = times[code == now]
             far = np.nan_to_num(np.abs(one.place[code] - one.place[now])) if one.ordered else (times == 0).astype(float)
             extra = one.released - one.counts  # how much too often each value is published
-            gain = (2 * extra[code] + sizes[owner]) / one.counts[code].clip(1)
-            gain -= (2 * extra[now] - sizes[owner]) / one.counts[now].clip(1)
-            cost = same[owner] - times + MOVED * far * sizes[owner] + BALANCE * gain
+            gain = (2 * extra[code] + size) / one.counts[code].clip(1)
+            gain -= ((2 * extra[own] - sizes) / one.counts[own].clip(1))[place]
+            cost = same[place] - times + MOVED * far * size + BALANCE * gain
             fits = one.usable[code] & (code != now)
-            found.append((owner[fits], np.full(int(fits.sum()), number), code[fits], cost[fits]))
+            found.append((classes[place[fits]], np.full(int(fits.sum()), number), code[fits], cost[fits]))
         owner, column, code, cost = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return owner, column, code, cost
 
