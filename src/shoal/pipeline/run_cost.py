@@ -11,7 +11,6 @@ import numpy as np
 
 from shoal.catalogue import Task, methods
 from shoal.catalogue.method_card import USUAL
-from shoal.kernels.columns import RANGE
 from shoal.model.policy import Policy
 from shoal.pipeline.grouping import limits_of
 from shoal.pipeline.items import grouped
@@ -114,11 +113,12 @@ def _task(ready: Ready, policy: Policy, threads: int) -> Task:
 def _width(ready: Ready) -> int:
     """Return the columns of a matrix with a column per category, for a table of mixed data; 0 for one of numbers."""
     columns = ready.encoded.columns
-    return (
-        0
-        if columns is None
-        else int(np.minimum(columns.codes.max(axis=0) + 1, CATEGORIES)[columns.kind != RANGE].sum())
-    )
+    if columns is None:
+        return 0
+    from shoal.kernels.columns import RANGE
+
+    distinct = columns.codes.max(axis=0) + 1
+    return int(np.minimum(distinct, CATEGORIES)[columns.kind != RANGE].sum())
 
 
 def _varying(X: Any) -> int:
