@@ -22,7 +22,7 @@ class CsvStyle(Strict):
     @model_validator(mode="after")
     def _differ(self) -> Self:
         if self.separator == self.decimal:
-            raise ValueError("csv.separator and csv.decimal are both a comma; expected two different signs")
+            raise ValueError("csv.separator and csv.decimal are both a comma; expected two different characters")
         return self
 
 
