@@ -5,13 +5,14 @@ import random
 import numpy as np
 import pytest
 
+from callable_loops import pair_loss
 from mixed import exact_table, groups_of, random_table
 from naive.gower import distances as naive_distances
 from naive.gower import gower as naive_gower
 from naive.gower import medoids as naive_medoids
 from naive.gower import places
 from shoal.cluster.methods.gower import distance_cost, gower
-from shoal.kernels.columns import Range, Set, columns_of, pair_loss
+from shoal.kernels.columns import Range, Set, columns_of
 from shoal.kernels.gower import as_distances, medoids
 
 

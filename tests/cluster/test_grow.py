@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from callable_loops import pair_loss
 from mixed import exact_table, groups_of, random_table
 from naive.grow import grow as naive_grow
 from naive.grow import join as naive_join
@@ -12,7 +13,6 @@ from shoal.cluster.methods.grow import grow
 from shoal.cluster.mixed.closest import closest
 from shoal.cluster.mixed.rebuild import costs_of
 from shoal.cluster.search.limits import Limits
-from shoal.kernels.columns import pair_loss
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.values import Values
 

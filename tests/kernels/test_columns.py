@@ -5,9 +5,10 @@ import random
 import numpy as np
 import pytest
 
+from callable_loops import add, clear, join_loss, loss, pair_loss
 from mixed import random_table
 from naive.columns import loss as naive_loss
-from shoal.kernels.columns import Range, Set, Tree, add, clear, columns_of, hulls_of, join_loss, loss, pair_loss
+from shoal.kernels.columns import Range, Set, Tree, columns_of, hulls_of
 
 
 def hull_of(columns, rows):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from shoal.kernels.random_streams import stream, uniform
+from callable_loops import uniform
+from shoal.kernels.random_streams import stream
 
 
 def numbers(seed, count=4000):

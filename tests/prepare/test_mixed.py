@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from callable_loops import add, loss
 from shoal.errors import DataError
-from shoal.kernels.columns import RANGE, SET, TREE, add, hulls_of, loss
+from shoal.kernels.columns import RANGE, SET, TREE, hulls_of
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import from_lines, from_nested

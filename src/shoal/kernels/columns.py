@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.loops import callable_inner_loop, inner_loop
+from shoal.kernels.loops import inner_loop
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -150,10 +150,8 @@ def columns_of(
 def hulls_of(columns: Columns, count: int) -> Hulls:
     """Return working arrays for this many empty hulls."""
     low, high, more = np.zeros((3, count, len(columns.kind)), np.int32)
-    hulls = Hulls(low, high, more, np.zeros((count, max(1, int(columns.word[-1]))), np.uint64))
-    for hull in range(count):
-        clear(columns, hulls, hull)
-    return hulls
+    low[:], high[:] = columns.width, -1
+    return Hulls(low, high, more, np.zeros((count, max(1, int(columns.word[-1]))), np.uint64))
 
 
 def class_losses(columns: Columns, j: int, level: Codes) -> Floats:
@@ -209,7 +207,7 @@ def _tops(steps: Floats) -> Floats:
     return np.concatenate(rows)
 
 
-@callable_inner_loop
+@inner_loop
 def clear(columns: Columns, hulls: Hulls, hull: int) -> None:
     """Make a hull empty."""
     for j in range(columns.kind.size):
@@ -218,7 +216,7 @@ def clear(columns: Columns, hulls: Hulls, hull: int) -> None:
         hulls.words[hull, w] = 0
 
 
-@callable_inner_loop
+@inner_loop
 def add(columns: Columns, hulls: Hulls, hull: int, row: int) -> None:
     """Add a row to a hull."""
     codes, kind, width, word = columns.codes, columns.kind, columns.width, columns.word
@@ -235,7 +233,7 @@ def add(columns: Columns, hulls: Hulls, hull: int, row: int) -> None:
             low[hull, j], high[hull, j] = min(low[hull, j], code), max(high[hull, j], code)
 
 
-@callable_inner_loop
+@inner_loop
 def join_loss(columns: Columns, hulls: Hulls, hull: int, row: int, limit: float) -> float:
     """Return the loss of a non-empty hull after adding a row; any value above the limit if it exceeds that."""
     codes, kind, start, at, width, toll, word, _, _ = columns
@@ -259,7 +257,7 @@ def join_loss(columns: Columns, hulls: Hulls, hull: int, row: int, limit: float)
     return total
 
 
-@callable_inner_loop
+@inner_loop
 def loss(columns: Columns, hulls: Hulls, hull: int) -> float:
     """Return the loss of a hull."""
     _, kind, start, at, width, toll, _, _, _ = columns
@@ -276,7 +274,7 @@ def loss(columns: Columns, hulls: Hulls, hull: int) -> float:
     return total
 
 
-@callable_inner_loop
+@inner_loop
 def pair_loss(columns: Columns, one: int, two: int, limit: float) -> float:
     """Return the loss of the hull of two rows; any value above the limit if it exceeds that."""
     codes, kind, start, at, width, toll, _, _, _ = columns

@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.disassociation.bits import ONE, Words, ones
-from shoal.transactions.lexical import Places, Whole
+from shoal.transactions.lexical import Places, Whole, sort_numbers
 
 LARGE = 1 << 31
 LOW = LARGE - 1
@@ -42,7 +42,7 @@ def queue_candidates(
             keys[fulfilled] = falling(records, rule)
             fulfilled += 1
     if fulfilled > 0:
-        keys[:fulfilled].sort()
+        sort_numbers(keys, 0, fulfilled)
     for f in range(fulfilled):
         rule = keys[f] & LOW
         for at in range(rule_ptr[rule], rule_ptr[rule + 1]):
@@ -56,7 +56,7 @@ def queue_candidates(
         if queued[c] == 0:
             keys[left] = falling(support[where[c]], c)
             left += 1
-    keys[:left].sort()
+    sort_numbers(keys, 0, left)
     for t in range(left):
         queue[into + t] = keys[t] & LOW
 

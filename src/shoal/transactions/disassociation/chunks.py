@@ -15,7 +15,7 @@ import numpy as np
 from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.disassociation.shared import Shared
 from shoal.transactions.disassociation.vertical import Chunked
-from shoal.transactions.lexical import Places, Whole, gathered, lexical_order, sort_rows
+from shoal.transactions.lexical import Places, Whole, gathered, lexical_order, sort_numbers, sort_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,5 +249,5 @@ def _members(low: Places, high: Places, rank: Places) -> tuple[Places, Whole]:
     for joint in range(low.size):
         for step in range(high[joint] - low[joint]):
             out[ptr[joint] + step] = rank[low[joint] + step]
-        out[ptr[joint] : ptr[joint + 1]].sort()
+        sort_numbers(out, ptr[joint], ptr[joint + 1])
     return ptr, out

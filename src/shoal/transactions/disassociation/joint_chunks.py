@@ -124,7 +124,8 @@ def _fits(looking: Looking, tids: Places, chunkmates: Mates, notes: Notes, test:
             if stamp[mate] != test:
                 stamp[mate], slot[mate], common[slots] = test, slots, 0
                 if m > 2:
-                    words[slots * wide : (slots + 1) * wide] = 0
+                    for w in range(wide):
+                        words[slots * wide + w] = 0
                 slots += 1
             common[slot[mate]] += 1
             if m > 2:

@@ -25,7 +25,7 @@ from shoal.model.progress import tick
 from shoal.transactions.disassociation.chunk_candidates import falling
 from shoal.transactions.disassociation.joint_chunks import Asked, Rest, fill
 from shoal.transactions.disassociation.vertical import LOOKS, Chunked
-from shoal.transactions.lexical import Places, Whole
+from shoal.transactions.lexical import Places, Whole, sort_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,9 @@ def _join(
     clusters = cuts.size - 1
     joints = (clusters + width - 1) // width
     lows, highs, sizes = np.empty(joints, np.int64), np.empty(joints, np.int64), np.empty(joints, np.int64)
-    free = taken.size - np.count_nonzero(taken)
+    free = 0
+    for e in range(taken.size):
+        free += not taken[e]
     out_item, out_chunk, out, made = np.empty(free, np.int32), np.empty(free, np.int32), 0, 0
     banned, count = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
     place, admitted = np.full(n_items, -1, np.int64), np.empty(n_items, np.int64)
@@ -144,14 +146,14 @@ def _join(
         q = _admit(ptr[low], ptr[high], entry, support, taken, joint + 1, asked.k, banned, count, admitted)
         if q == 0:
             continue
-        admitted[:q].sort()
+        sort_numbers(admitted, 0, q)
         records, keys, number = np.empty(q, np.int64), np.empty(q, np.int64), np.zeros(q, np.int64)
         for c in range(q):
             place[admitted[c]] = c
             records[c] = count[admitted[c]]
             keys[c] = falling(records[c], c)
             count[admitted[c]] = 0
-        keys.sort()
+        sort_numbers(keys, 0, q)
         if asked.m > 1:
             fill(cuts[low], cuts[high], entry, rest, place, keys, records, asked, number)
         for cluster in range(low, high):

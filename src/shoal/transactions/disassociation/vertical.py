@@ -22,7 +22,7 @@ from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.disassociation.bits import CLEAR, Looking, Words, fits
 from shoal.transactions.disassociation.chunk_candidates import find_twins, mark, pick_representatives, queue_candidates
-from shoal.transactions.lexical import Places, Whole
+from shoal.transactions.lexical import Places, Whole, sort_numbers
 
 Rules = tuple[Places, Whole]
 NO_RULES: Rules = (np.zeros(1, np.int64), np.zeros(0, np.int32))
@@ -145,7 +145,7 @@ def _split_clusters(
         low, high, base, stop = cuts[cluster], cuts[cluster + 1], ptr[cluster], ptr[cluster + 1]
         wide = (high - low + 63) // 64
         _list(indptr, items, low, high, entry, base, count)
-        entry[base:stop].sort()
+        sort_numbers(entry, base, stop)
         q = _choose(entry, base, stop, k, count, support, where, place)
         if m == 1 or k == 1:
             for c in range(q):
@@ -167,7 +167,10 @@ def _split_clusters(
         covered[cluster] = _covers(indptr, items, low, high, entry, chunk, base, stop, place, new, k, m)
         if not covered[cluster] and q == stop - base and q > 0:
             # The term set is empty, so nothing could account for a record in no chunk: the rarest item must go there.
-            chunk[base + np.argmin(support[base:stop])] = -1
+            rarest = base
+            for e in range(base + 1, stop):
+                rarest = e if support[e] < support[rarest] else rarest
+            chunk[rarest] = -1
             covered[cluster] = _covers(indptr, items, low, high, entry, chunk, base, stop, place, new, k, m)
     return entry, chunk, support, covered
 

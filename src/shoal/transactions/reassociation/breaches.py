@@ -47,7 +47,7 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
         entries = _enlarged(entries, size)
         for at in range(size):
             entries[WHERE, at] = index[ends[root] + at]
-        entries[RARE:, :size] = 0
+            entries[RARE, at], entries[FRAGILE, at] = 0, 0
         path[LAST, 1], path[FREE, 0] = size, size
         depth, fresh = 1, True
         while depth > 0:

@@ -160,9 +160,11 @@ def _chosen(indptr: Places, items: Whole, support: Places, rare: Places, fragile
             # Items ascend, so among ties the last is taken.
             if value > worth[record] or (value == worth[record] and support[item] <= support[best]):
                 chosen[record], worth[record] = item, value
-    least = worth.max() / 2
+    best_worth = 0.0
     for record in range(n):
-        if worth[record] < least:
+        best_worth = max(best_worth, worth[record])
+    for record in range(n):
+        if worth[record] < best_worth / 2:
             chosen[record] = -1
     return chosen
 
@@ -188,7 +190,9 @@ def _give_back(given: Distinct, owner: Places, count: int, kept: Flags, k: int, 
         tally = np.full(length + 1, weights[record], np.int64)
         size, met = _meet(given, owner, kept, holders, place, tally)
         work += met + indptr[record + 1] - indptr[record]
-        safe = tally.min() >= k
+        safe = True
+        for at in range(length + 1):
+            safe = safe and tally[at] >= k
         if safe and m > 2:
             # What each holder of the item shares with the record: an itemset that is rare here is rare with the item.
             heads, parts = np.zeros(holders.size + 2, np.int64), np.empty(size + length, np.int32)
@@ -198,7 +202,8 @@ def _give_back(given: Distinct, owner: Places, count: int, kept: Flags, k: int, 
             heads[1], mass[0] = length, weights[record]
             n = _share(given, owner, kept, holders, place, heads, parts, mass)
             rare, _, taken = breaches(Distinct(heads[: n + 1], parts, mass[:n]), length, k, m - 1, most - work)
-            safe = not rare.any()
+            for at in range(rare.size):
+                safe = safe and rare[at] == 0
             work += LISTING + met + taken
         for at in range(indptr[record], indptr[record + 1]):
             place[items[at]] = 0

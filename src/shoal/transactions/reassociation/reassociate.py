@@ -26,10 +26,9 @@ from shoal.kernels.random_streams import stream, uniform
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation.terms import terms_as_chunks
-from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
+from shoal.transactions.lexical import Places, Whole, gathered, lexical_order, sort_numbers
 
 TERMS = ("omit", "once")
-SHORT = 48  # records of up to this many items are sorted by insertion
 
 
 def reassociate(
@@ -231,15 +230,7 @@ def _joined(sub_ptr: Places, sub_items: Whole, subs: Places, slot: Places, n: in
     kept = 0
     for record in range(n):
         first, last = indptr[record], end[record]
-        if last - first > SHORT:
-            items[first:last].sort()
-        else:
-            for at in range(first + 1, last):
-                item, to = items[at], at
-                while to > first and items[to - 1] > item:
-                    items[to] = items[to - 1]
-                    to -= 1
-                items[to] = item
+        sort_numbers(items, first, last)
         # Preceding records can only shrink, so writing never overtakes reading.
         indptr[record] = kept
         for at in range(first, last):
