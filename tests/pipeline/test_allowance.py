@@ -1,5 +1,10 @@
 """A budget and a memory limit for the whole run: kept, or refused beforehand, and nothing is written."""
 
+import json
+import subprocess
+import sys
+import textwrap
+import threading
 import time
 
 import numpy as np
@@ -12,7 +17,8 @@ from shoal.catalogue import Task, methods
 from shoal.errors import InfeasibleError, PolicyError
 from shoal.io.data_file import write_data
 from shoal.model.progress import budget, left, reserve, spent, step, tick
-from shoal.pipeline import allowance, memory_limit
+from shoal.pipeline import allowance, memory_watch
+from shoal.pipeline.memory_watch import held_memory
 from shoal.pipeline.run_cost import RunCost, Writing
 
 
@@ -89,21 +95,86 @@ def test_a_block_without_limits_has_those_of_the_one_around_it():
     assert allowance.current().seconds is None
 
 
-@pytest.mark.skipif(memory_limit._held() is None, reason="only Linux limits the memory of a process on request")
-def test_a_lack_of_memory_is_an_infeasible_run_and_the_limit_ends_with_it():
-    most = (memory_limit._held()[1] + memory_limit.LIBRARIES + 100) * memory_limit.MB
-    pool = pa.default_memory_pool().backend_name
-    with allowance.allowing(None, most):
-        assert np.ones(10_000_000).sum() == 10_000_000
-    with pytest.raises(InfeasibleError, match="which is not enough for this run"), allowance.allowing(None, most):
-        np.ones(14_000_000)
-    with pytest.raises(InfeasibleError, match="which is not enough for this run"), allowance.allowing(None, most):
-        pa.array(np.zeros(1, np.int8)).take(pa.array(np.zeros(200_000_000, np.int8)))
-    assert np.ones(14_000_000).sum() == 14_000_000
-    assert pa.default_memory_pool().backend_name == pool
+ON_LINUX = pytest.mark.skipif(held_memory() is None, reason="the system does not say how much memory a process holds")
 
 
-@pytest.mark.parametrize("memory", ["0GB", "2 potatoes", True, -1, float("nan"), None.__class__, "GB"])
+@ON_LINUX
+def test_a_run_that_nears_its_memory_ends_at_the_next_tick_and_the_watch_with_it():
+    said = []
+    most = (held_memory() + 400) * 1e6
+    threads = threading.active_count()
+    with allowance.allowing(None, most, beyond=said.append):
+        step("measure")
+        held = np.ones(20_000_000)
+        assert not said
+        held = np.ones(64_000_000)
+        time.sleep(5 * memory_watch.EVERY)
+        with pytest.raises(InfeasibleError, match="which is not enough for this run. Nothing was written"):
+            tick(1, 2)
+    assert held.size == 64_000_000
+    assert len(said) == 1
+    assert threading.active_count() == threads
+    tick(1, 2)
+
+
+@ON_LINUX
+def test_a_frame_is_refused_at_once_if_the_process_already_holds_more(monkeypatch):
+    monkeypatch.setattr("shoal.pipeline.allowance.make_ready", lambda *_: pytest.fail("the table was read"))
+    for memory in ("0.1MB", "250MB", held_memory() * 0.9e6):
+        with pytest.raises(InfeasibleError, match="this run needs about"):
+            shoal.anonymize(table(), k=3, memory=memory)
+
+
+@ON_LINUX
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_command_beyond_its_memory_ends_with_one_sentence_and_exit_3(tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys, time
+        import numpy as np
+        import shoal.pipeline.line
+        from shoal.cli.app import main
+        def greedy(*_):
+            held = np.ones(10**8)
+            time.sleep(60)
+        shoal.pipeline.line.make_groups = greedy
+        main()
+        """
+    )
+    write_data(table(), tmp_path, "csv")
+    words = ["anonymize", "data.csv", "-k", "3", "--memory", "600MB", "-o", "out", "--json", "--log-format", "none"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "--memory is 600 MB, which is not enough for this run" in done.stderr
+    assert json.loads(done.stdout)["error"]["kind"] == "InfeasibleError"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_is_late_at_its_end_is_stopped_before_its_files_appear(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with allowance.allowing(5, None):
+        release = shoal.anonymize(table(), k=3, method="mdav", seed=1)
+        now[0] = 6.0
+        with pytest.raises(InfeasibleError, match="used up"):
+            release.save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_outer_limit_holds_inside_an_inner_one(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with allowance.allowing(5, None), allowance.allowing(50, None):
+        now[0] = 6.0
+        with pytest.raises(InfeasibleError, match="the budget of 5 s"):
+            step("cluster")
+
+
+@pytest.mark.parametrize("memory", ["0GB", "2 potatoes", True, -1, 10**400, float("nan"), None.__class__, "GB"])
 def test_only_amounts_of_memory_are_accepted(memory):
     with pytest.raises(PolicyError, match="memory must be an amount of memory such as 2GB"):
         shoal.anonymize(table(), k=3, memory=memory)

@@ -9,6 +9,8 @@ from shoal.catalogue import Choice, Whole, method
 from shoal.catalogue.method_card import USES
 from shoal.errors import InfeasibleError, MethodError, PolicyError
 from shoal.model.findings import Finding
+from shoal.model.notes import Note
+from shoal.model.partition import Partition
 from shoal.model.progress import announce, listening, spent
 
 HANDED = {}
@@ -110,6 +112,17 @@ def test_notes_and_findings_of_a_method_go_into_the_release():
     release = shoal.anonymize(table(), method="asks", k=3)
     assert "asks: I cut runs." in release.notes
     assert release.finding("bound") == 1.5
+
+
+def test_a_plug_in_cannot_pass_its_findings_or_notes_off_as_those_of_shoal(monkeypatch):
+    notes = (Note("unique-rows", "All is well.", "See 2 rows."), Note("rare-values", "Look again."))
+    given = Partition.of(np.arange(24) // 3, notes, (Finding("cell loss %", 0.001, "of all cells", "pair"),))
+    monkeypatch.setattr("shoal.pipeline.grouping.cluster", lambda *_: given)
+    release = shoal.anonymize(table(), method="asks", k=3)
+    assert [one.value for one in release.findings if one.name == "cell loss %"] != [0.001]
+    assert sum(one.name == "cell loss %" for one in release.findings) == 1
+    assert "All is well. See 2 rows." not in release.notes
+    assert [note.kind for note in release.notes if note == "Look again."] == ["method"]
 
 
 def test_findings_of_groups_that_were_merged_later_are_dropped_and_notes_kept():

@@ -1,6 +1,7 @@
 """The commands of shoal."""
 
 import json as json_
+import os
 import signal
 import sys
 import warnings
@@ -39,7 +40,7 @@ from shoal.cli.options import (
 )
 from shoal.cli.program import USAGE_ERROR, Program, reword
 from shoal.cli.streams import OutputClosed, discard_output, guard_streams
-from shoal.errors import LeftOut, ShoalError, Stopped, is_out_of_memory, place_of
+from shoal.errors import InfeasibleError, LeftOut, ShoalError, Stopped, is_out_of_memory, place_of
 from shoal.model.asking import on_command_line
 
 app = Program(
@@ -222,7 +223,7 @@ def anonymize(
     given = given_options(**options)
     given |= {"policy": policy, "threads": threads, "strict": strict, "strict_notes": strict_note}
     check_places(output, private, format_at(file) if csv_style is not None and format is None else format, csv_style)
-    limits = allowing(budget, memory, Writing(saved=True, report=report, private=private is not None))
+    limits = allowing(budget, memory, Writing(saved=True, report=report, private=private is not None), _end_at_once)
     if dry_run or output is None:
         with show.progress(log_format), limits:
             found = plan_of(file, **given)
@@ -338,6 +339,14 @@ def _fail(kind: str, message: str, code: int, *, said: bool = False) -> NoReturn
     except OSError:  # a full disk, for example
         discard_output()
     sys.exit(code)
+
+
+def _end_at_once(message: str) -> None:
+    """Print the error of a run that takes too much memory, and end the process, from whatever thread."""
+    try:
+        _fail("InfeasibleError", message, InfeasibleError.exit_code)
+    finally:
+        os._exit(InfeasibleError.exit_code)
 
 
 def _wants_json() -> bool:

@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from numbers import Integral, Number, Real
 from typing import Any
@@ -152,7 +152,8 @@ def in_megabytes(value: Any, who: str, name: str = "memory") -> float:
     if found is not None:
         size = float(found[1]) * UNITS[found[2].upper()]
     elif not isinstance(value, bool) and isinstance(value, Real):
-        size = float(value) / 1e6
+        with suppress(OverflowError):
+            size = float(value) / 1e6
     if not 0 < size < math.inf:
         raise PolicyError(f"{who}: {argument(name)} must be an amount of memory such as 2GB; got {shortened(value)}.")
     return size

@@ -24,17 +24,12 @@ _step: ContextVar[str] = ContextVar("step", default="")
 class _Budget:
     """Seconds that a run may take, those reserved for what follows its searches, and whether a search was cut short."""
 
-    def __init__(self, seconds: float, ends: Callable[[float], Exception] | None) -> None:
-        self.seconds, self.start, self.cut = seconds, time.monotonic(), False
-        self.reserved, self._ends = 0.0, ends
-
-    def check(self) -> None:
-        """Raise if the run must have ended by now."""
-        if self._ends is not None and time.monotonic() - self.start > self.seconds:
-            raise self._ends(self.seconds)
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.start, self.cut, self.reserved = seconds, time.monotonic(), False, 0.0
 
 
 _budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
+_checks: ContextVar[tuple[Callable[[], None], ...]] = ContextVar("checks", default=())
 
 
 @contextmanager
@@ -89,12 +84,28 @@ def current_step() -> str:
 
 
 def tick(done: int, total: int) -> None:
-    """Report that `done` of `total` pieces of the current step are done; raise if the run must have ended by now."""
-    listener, limit, name = _listener.get(), _budget.get(), _step.get()
+    """Report that `done` of `total` pieces of the current step are done; raise if the run must end."""
+    listener, name = _listener.get(), _step.get()
     if listener is not None:
         listener(name, done, total)
-    if limit is not None and name:
-        limit.check()
+    if name:  # after the last step, everything is in place
+        check_limits()
+
+
+def check_limits() -> None:
+    """Raise the error of a limit that the run has exceeded."""
+    for check in _checks.get():
+        check()
+
+
+@contextmanager
+def checking(check: Callable[[], None]) -> Iterator[None]:
+    """Call a function at every tick inside this block, which raises if the run must end."""
+    token = _checks.set((*_checks.get(), check))
+    try:
+        yield
+    finally:
+        _checks.reset(token)
 
 
 def announce(sentence: str) -> None:
@@ -105,12 +116,9 @@ def announce(sentence: str) -> None:
 
 
 @contextmanager
-def budget(seconds: float | None, ends: Callable[[float], Exception] | None = None) -> Iterator[None]:
-    """Limit the searches inside this block to this many seconds in total; None sets no limit.
-
-    With `ends`, the whole block is limited: the first tick after that time raises the error that it returns.
-    """
-    token = _budget.set(None if seconds is None else _Budget(seconds, ends))
+def budget(seconds: float | None) -> Iterator[None]:
+    """Limit the searches inside this block to this many seconds in total; None sets no limit."""
+    token = _budget.set(None if seconds is None else _Budget(seconds))
     try:
         yield
     finally:
@@ -133,6 +141,12 @@ def spent(ahead: float = 0.0) -> float:
     share = (time.monotonic() - limit.start + ahead) / usable
     limit.cut = limit.cut or share >= 1
     return share
+
+
+def used() -> float:
+    """Return how many seconds of the budget are used; 0 without a budget."""
+    limit = _budget.get()
+    return 0.0 if limit is None else time.monotonic() - limit.start
 
 
 def left() -> float:

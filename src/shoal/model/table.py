@@ -137,3 +137,17 @@ def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_nested(column.type):
         return pa.chunked_array([pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()])])
     return column
+
+
+def with_categories(data: pa.Table, table: Table) -> pa.Table:
+    """Return categorical columns as categorical, with only the released categories."""
+    for place, name in enumerate(data.column_names):
+        column = data.column(name)
+        if name in table.categorical and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            used = set(pc.unique(column.drop_null()).to_pylist())
+            ordered = name in table.levels and used <= set(table.levels[name])
+            levels = [level for level in (table.levels[name] if ordered else sorted(used)) if level in used]
+            values = pa.array(levels, column.type)
+            codes = pc.index_in(column, value_set=values).combine_chunks()
+            data = data.set_column(place, name, pa.DictionaryArray.from_arrays(codes, values, ordered=ordered))
+    return data

@@ -1,22 +1,24 @@
 """What a whole run may take: seconds (`budget`) and memory. Both are kept, or the run is refused beforehand.
 
 A run that cannot end in time is refused when the table has been read and its cost estimated. If it can, the searches
-get what the steps after them leave of the budget. Where the estimate was too low, the run stops when the budget is used
-up, and nothing is written.
+get what the steps after them leave of the budget. Where the estimate was too low, the run stops at the next tick after
+its budget is used up, or after its memory is nearly used up, and nothing is written.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InfeasibleError, is_out_of_memory
+from shoal.errors import InfeasibleError
 from shoal.model.asking import argument, in_megabytes, in_seconds, option
 from shoal.model.policy import Policy
-from shoal.model.progress import announce, budget, left, reserve
-from shoal.pipeline.memory_limit import limited_memory
+from shoal.model.progress import announce, budget, checking, reserve, used
+from shoal.pipeline.memory_watch import MemoryWatch, held_memory, watched_memory
 from shoal.pipeline.ready import Ready, make_ready
 from shoal.pipeline.run_cost import PROGRAM, RunCost, Writing, rounded, run_cost
 from shoal.pipeline.strictness import Strictness
@@ -40,10 +42,14 @@ _allowance: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 
 
 @contextmanager
-def allowing(seconds: Any, memory: Any, writing: Writing | None = None) -> Iterator[None]:
+def allowing(
+    seconds: Any, memory: Any, writing: Writing | None = None, beyond: Callable[[str], None] | None = None
+) -> Iterator[None]:
     """Limit the run inside this block: to a number of seconds, and to an amount of memory such as "2GB".
 
-    `writing` says what the block writes. Without limits of its own, a block inside another has those of the outer one.
+    `writing` says what the block writes. `beyond` is called with a sentence, from another thread, if the process takes
+    more memory before the run can end by itself. Without limits of its own, a block inside another has those of the
+    outer one.
     """
     if seconds is None and memory is None and writing is None:
         yield
@@ -56,17 +62,14 @@ def allowing(seconds: Any, memory: Any, writing: Writing | None = None) -> Itera
     token = _allowance.set(limit)
     try:
         with ExitStack() as limits:
-            limits.enter_context(budget(limit.seconds, ends=_too_late))
+            limits.enter_context(budget(limit.seconds))
+            limits.enter_context(checking(partial(_check_time, limit, time.monotonic())))
             if limit.megabytes is not None:
-                limits.enter_context(limited_memory(limit.megabytes))
+                said = str(_no_memory(limit))
+                end = None if beyond is None else partial(beyond, said)
+                watch = limits.enter_context(watched_memory(limit.megabytes, end))
+                limits.enter_context(checking(partial(_check_memory, watch, limit)))
             yield
-    except Exception as problem:
-        if limit.megabytes is None or not is_out_of_memory(problem):
-            raise
-        raise InfeasibleError(
-            f"anonymize: {argument('memory')} is {rounded(limit.megabytes)} MB, which is not enough for this run. "
-            f"{NOTHING} {_cheaper(limit.writing)}"
-        ) from None
     finally:
         _allowance.reset(token)
 
@@ -86,11 +89,12 @@ def affordable(source: Any, wanted: Policy, strictness: Strictness, threads: int
 
 
 def refuse_unreadable(source: Any) -> None:
-    """Refuse a file that is too large for the memory allowed, before it is read."""
+    """Refuse what cannot fit into the memory allowed, before it is read."""
     allowed = current().megabytes
-    if allowed is None or not isinstance(source, str | Path) or not Path(source).is_file():
-        return
-    _refuse_memory(PROGRAM + PER_BYTE * Path(source).stat().st_size / 1e6, allowed)
+    if allowed is not None:
+        file = isinstance(source, str | Path) and Path(source).is_file()
+        size = Path(source).stat().st_size / 1e6 if file else 0.0
+        _refuse_memory(max(PROGRAM + PER_BYTE * size, held_memory() or 0.0), allowed)
 
 
 def check_affordable(cost: RunCost) -> None:
@@ -101,8 +105,7 @@ def check_affordable(cost: RunCost) -> None:
         _refuse_memory(cost.megabytes, allowed.megabytes)
     if allowed.seconds is None:
         return
-    spent = allowed.seconds - left()
-    needed = spent + cost.least + cost.after
+    needed = used() + cost.least + cost.after
     if needed > allowed.seconds:
         raise InfeasibleError(
             f"anonymize: this run takes at least about {rounded(max(1.0, needed))} s, but {argument('budget')} is "
@@ -120,11 +123,26 @@ def _refuse_memory(needed: float, allowed: float) -> None:
         )
 
 
-def _too_late(seconds: float) -> InfeasibleError:
-    """Return the error of a run that has used up its budget."""
+def _check_time(limit: Allowance, start: float) -> None:
+    """Raise if the budget is used up."""
+    if limit.seconds is not None and time.monotonic() - start > limit.seconds:
+        raise InfeasibleError(
+            f"anonymize: the budget of {limit.seconds:g} s was used up before the release was complete. {NOTHING} "
+            f"Allow more time, or choose a faster method. {_cheaper(limit.writing)}"
+        )
+
+
+def _check_memory(watch: MemoryWatch, limit: Allowance) -> None:
+    """Raise if the process came near the memory allowed."""
+    if watch.near:
+        raise _no_memory(limit)
+
+
+def _no_memory(limit: Allowance) -> InfeasibleError:
+    """Return the error of a run for which the memory allowed is not enough."""
     return InfeasibleError(
-        f"anonymize: the budget of {seconds:g} s was used up before the release was complete. {NOTHING} Allow more "
-        f"time, or choose a faster method. {_cheaper(current().writing)}"
+        f"anonymize: {argument('memory')} is {rounded(limit.megabytes or 0.0)} MB, which is not enough for this run. "
+        f"{NOTHING} {_cheaper(limit.writing)}"
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.catalogue import measures, methods
 from shoal.catalogue.measure_card import taken
@@ -22,22 +21,31 @@ from shoal.io.frames import copied, reordered, to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.findings import Verdict
-from shoal.model.notes import as_note, by_importance
+from shoal.model.notes import by_importance
 from shoal.model.options import PolicyOptions, TableOptions, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy, PolicySource
-from shoal.model.progress import cut_short, step
+from shoal.model.progress import check_limits, cut_short, step
 from shoal.model.release import Making, Release
-from shoal.model.sentences import for_page
 from shoal.model.set_release import SetRelease
-from shoal.model.table import Table, canonical
+from shoal.model.table import Table, canonical, with_categories
 from shoal.pipeline.allowance import affordable, allowing, current
 from shoal.pipeline.answering import answer_of
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.displays import plot_of, report_of
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.items import exchange_items, grouped
-from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, left_out, respelt, unusual, warnings
+from shoal.pipeline.notes import (
+    about_labels,
+    ended_early,
+    extremes,
+    hidden,
+    left_out,
+    of_method,
+    respelt,
+    unusual,
+    warnings,
+)
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import redrawn
@@ -165,7 +173,7 @@ def anonymize(
 def _run(source: Any, wanted: Policy, threads: int, strictness: Strictness) -> Release:
     """Run the pipeline from reading to measuring."""
     limits = current()
-    ready, _ = affordable(source, wanted, strictness, threads)
+    ready = affordable(source, wanted, strictness, threads)[0]
     table, named, notes, chosen, arranged, encoded, sensitive, label = ready
     del ready
     made = make_groups(encoded, grouped(named, arranged.n), sensitive, threads, label)
@@ -185,26 +193,23 @@ def _run(source: Any, wanted: Policy, threads: int, strictness: Strictness) -> R
     cut, n, k = cut_short(), arranged.n, named.constraints.k
     repeated = Regrouping(arranged, named, encoded.trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=limits.seconds is None)
-    own = tuple(as_note(note) for note in partition.notes)
-    if not methods.load(named.method.name).built_in:  # the numbers in the notes of a plug-in may count few rows
-        own = tuple(note for note in own if for_page(note.fact, n, k))
+    built_in = methods.load(named.method.name).built_in
     of_columns = (*extremes(arranged, named), *about_labels(arranged, named), *hidden(arranged, named), *notes)
-    last = (*left_out(encoded), *own, *unusual(table), *chosen, *ended_early(limits.seconds, cut=cut))
-    last = (*respelt(sensitive), *last)
+    own = (*left_out(encoded), *of_method(partition.notes, n, k, built_in=built_in))
+    last = (*respelt(sensitive), *own, *unusual(table), *chosen, *ended_early(limits.seconds, cut=cut))
     drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
     recoded = replace(recoded, data=release.table)
     del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these
     return_unused_memory()
-    findings = (
-        *taken(release._making.case, [measures.load(name) for name in measures.having("always")]),
-        *exchanged,
-        *partition.findings,
-        *inferred,
-    )
+    measured = taken(release._making.case, [measures.load(name) for name in measures.having("always")])
+    known = {one.name for one in (*measured, *exchanged, *inferred)}  # what a plug-in calls by these names is left out
+    stated = (one for one in partition.findings if built_in or one.name not in known)
+    findings = (*measured, *exchanged, *stated, *inferred)
     every = (*warnings(recoded, named, findings, release._making.case), *inference, *of_columns, *last)
     all_notes = by_importance(note.suppressed(n, k) for note in every)
     strictness.check_notes(all_notes)
     return_unused_memory()
+    check_limits()
     step("")
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
     making = replace(release._making, sketches=sketches, refused=strictness.notes)
@@ -325,7 +330,7 @@ def _release(
     order = canonical(aligned)
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
-    public = _categories(aligned.take(pa.array(order)), table)
+    public = with_categories(aligned.take(pa.array(order)), table)
     # Unless columns were turned into categories above, `aligned` is what is measured: no second copy of the rows.
     released = aligned if public.schema == aligned.schema else public.take(pa.array(position))
     groups = partition.labels[back]
@@ -368,20 +373,6 @@ def _release(
             csv=table.origin.csv,
         ),
     )
-
-
-def _categories(data: pa.Table, table: Table) -> pa.Table:
-    """Return categorical columns as categorical, with only the released categories."""
-    for place, name in enumerate(data.column_names):
-        column = data.column(name)
-        if name in table.categorical and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            used = set(pc.unique(column.drop_null()).to_pylist())
-            ordered = name in table.levels and used <= set(table.levels[name])
-            levels = [level for level in (table.levels[name] if ordered else sorted(used)) if level in used]
-            values = pa.array(levels, column.type)
-            codes = pc.index_in(column, value_set=values).combine_chunks()
-            data = data.set_column(place, name, pa.DictionaryArray.from_arrays(codes, values, ordered=ordered))
-    return data
 
 
 def _only(policy: Policy, names: list[str], *, quasi_named: bool) -> Policy:

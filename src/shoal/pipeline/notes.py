@@ -3,7 +3,7 @@
 They are listed in this order: what identifies someone or reveals a value, what is lost, how the release was made.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shoal.model.findings import Finding
 from shoal.model.notes import Note, as_note
 from shoal.model.policy import Policy
-from shoal.model.sentences import Rows, Sentence, few
+from shoal.model.sentences import Rows, Sentence, few, for_page
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
 from shoal.prepare.oddities import unread_dates
@@ -35,6 +35,15 @@ UNREAD = " Its values look like dates, but are not read as dates: write them lik
 def unusual(table: Table) -> tuple[Note, ...]:
     """Return how the file was read, if that is unusual."""
     return tuple(Note("reading", f"reading: {note}") for note in table.origin.notes if note not in USUAL)
+
+
+def of_method(notes: Iterable[str], n: int, k: int, *, built_in: bool) -> tuple[Note, ...]:
+    """Return the notes of a method; those of a plug-in without numbers of unknown meaning."""
+    if built_in:
+        return tuple(map(as_note, notes))
+    parts = [(note.fact, note.remedy) for note in map(as_note, notes)]
+    sound = [(fact, more) for fact, more in parts if for_page(fact, n, k) and (not more or for_page(more, n, k))]
+    return tuple(Note("method", fact, more) for fact, more in sound)
 
 
 def ended_early(seconds: float | None, *, cut: bool) -> tuple[Note, ...]:

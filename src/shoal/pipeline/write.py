@@ -36,7 +36,7 @@ from shoal.model.findings import Verdict
 from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
-from shoal.model.progress import step
+from shoal.model.progress import check_limits, step
 from shoal.model.release import Release
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table
@@ -171,6 +171,7 @@ def _write_checked(
         for one in hidden:
             hold(made, one)
         accept()
+        check_limits()
 
 
 def _of_plug_in(made: Path) -> str:
