@@ -88,6 +88,22 @@ def test_sensitive_columns_without_a_constraint_are_named():
     assert "No constraint limits" not in public(released(["a", "b"] * 30, l=2))[1]
 
 
+def test_what_a_class_alone_suggests_of_a_sensitive_value_is_stated_if_it_is_likely():
+    made = released(["a", "a", "a", "b"] * 15, l=2)
+    shares = []
+    for label in set(made.labels.tolist()):
+        inside = [ill for ill, one in zip(made.aligned()["ill"].to_pylist(), made.labels, strict=True) if one == label]
+        shares.append(max(map(inside.count, inside)) / len(inside))
+    said = f"For 'ill', the class alone can make an attacker {100 * max(shares):.0f}% sure of one person's value."
+    assert max(shares) > 0.5
+    assert said in public(made)[1]
+    assert "the class alone" not in public(released([f"value {n % 20}" for n in range(60)], l=2))[1]
+
+
+def test_it_says_that_rows_are_counted_and_not_people(release):
+    assert public(release)[1].endswith("Rows are counted, not people: this assumes one row per person.")
+
+
 @pytest.mark.parametrize("rare", [1, 2])
 def test_rare_values_and_unique_rows_are_stated_without_their_number(rare):
     texts = public(released([f"rare {place}" for place in range(rare)] + ["a"] * (60 - rare)))

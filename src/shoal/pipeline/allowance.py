@@ -26,6 +26,7 @@ from shoal.pipeline.strictness import Strictness
 MARGIN = 1.3  # the steps after the searches may take this many times as long as estimated
 PER_BYTE = 2.0  # of a file that is read: the least memory, as a multiple of its size
 NONE = Writing()
+MORE_TIME = "Allow more time, or choose a faster method."
 NOTHING = "Nothing was written."
 
 
@@ -108,8 +109,8 @@ def check_affordable(cost: RunCost) -> None:
     needed = used() + cost.least + cost.after
     if needed > allowed.seconds:
         raise InfeasibleError(
-            f"anonymize: this run takes at least about {rounded(max(1.0, needed))} s, but {argument('budget')} is "
-            f"{allowed.seconds:g} s. {NOTHING} Allow more time, or choose a faster method. {_cheaper(allowed.writing)}"
+            f"anonymize: this run takes at least about {rounded(max(1.0, needed))} s, more than {argument('budget')} "
+            f"({allowed.seconds:g} s). {NOTHING} {MORE_TIME} {_cheaper(allowed.writing)}"
         )
     reserve(MARGIN * cost.after)
 
@@ -118,8 +119,8 @@ def _refuse_memory(needed: float, allowed: float) -> None:
     """Raise if a run needs more memory than allowed."""
     if needed > allowed:
         raise InfeasibleError(
-            f"anonymize: this run needs about {rounded(needed)} MB, but {argument('memory')} is {rounded(allowed)} MB. "
-            f"{NOTHING} {_cheaper(current().writing)}"
+            f"anonymize: this run needs about {rounded(needed)} MB, more than {argument('memory')} "
+            f"({allowed:,.0f} MB). {NOTHING} {_cheaper(current().writing)}"
         )
 
 
@@ -128,7 +129,7 @@ def _check_time(limit: Allowance, start: float) -> None:
     if limit.seconds is not None and time.monotonic() - start > limit.seconds:
         raise InfeasibleError(
             f"anonymize: the budget of {limit.seconds:g} s was used up before the release was complete. {NOTHING} "
-            f"Allow more time, or choose a faster method. {_cheaper(limit.writing)}"
+            f"{MORE_TIME} {_cheaper(limit.writing)}"
         )
 
 
@@ -141,7 +142,7 @@ def _check_memory(watch: MemoryWatch, limit: Allowance) -> None:
 def _no_memory(limit: Allowance) -> InfeasibleError:
     """Return the error of a run for which the memory allowed is not enough."""
     return InfeasibleError(
-        f"anonymize: {argument('memory')} is {rounded(limit.megabytes or 0.0)} MB, which is not enough for this run. "
+        f"anonymize: {argument('memory')} is {limit.megabytes:,.0f} MB, which is not enough for this run. "
         f"{NOTHING} {_cheaper(limit.writing)}"
     )
 

@@ -25,8 +25,9 @@ def tried(
     if any(card.control for card in wanted):
         control_case(case)  # refuses control rows that lack a quasi-identifier
     reasons = Sentence.joined(list(doubts(case)))
-    found, whole = [], Clock(budget)
-    for number, card in enumerate(wanted):
+    found, whole = {}, Clock(budget)
+    # Those that repeat the release come last, and get the time that the others leave.
+    for number, card in enumerate(sorted(wanted, key=lambda card: card.repeats)):
         tick(number, len(wanted))
         clock = whole.part(len(wanted) - number)
         bare = strict or card.name in attacks.built_in
@@ -34,8 +35,9 @@ def tried(
         doubt = Sentence(
             "{between}CONTROL ROWS ARE DOUBTFUL: {reasons}", between="; " if one.note else "", reasons=reasons
         )
-        found.append(replace(one, note=one.note + doubt if one.note else doubt) if reasons and card.control else one)
-    return tuple(found)
+        doubtful = reasons and card.control
+        found[card.name] = replace(one, note=one.note + doubt if one.note else doubt) if doubtful else one
+    return tuple(found[card.name] for card in wanted)
 
 
 def _named(card: AttackCard, case: Case, known: Known, clock: Clock) -> Attack:

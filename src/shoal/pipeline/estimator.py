@@ -86,7 +86,7 @@ class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
-    """Anonymize rows by clustering, as a scikit-learn transformer.
+    """Anonymize rows by clustering, in the style of scikit-learn.
 
     There is no `transform`: a row that was not part of the fit belongs to no class, and publishing it would break the
     guarantee. Anonymize all rows together with `fit_transform`.

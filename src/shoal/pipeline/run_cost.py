@@ -91,14 +91,14 @@ def run_cost(ready: Ready, threads: int, writing: Writing) -> RunCost:
 
 
 def rounded(value: float) -> str:
-    """Write an estimate with one significant digit.
+    """Write an estimate with two significant digits from 10 on.
 
     Examples
     --------
-    >>> rounded(1234.5)
-    '1,000'
+    >>> rounded(1234.5), rounded(3.4)
+    ('1,200', '3')
     """
-    return f"{float(f'{value:.0e}'):,.0f}"
+    return f"{float(f'{value:.1e}'):,.0f}"
 
 
 def _task(ready: Ready, policy: Policy, threads: int) -> Task:

@@ -2,7 +2,7 @@
 
 1. What holds: every constraint in plain words, and who counted it.
 2. What is exposed, the most serious first: attacks that succeeded, what repeating the run reveals, rows and values that
-   stand out in unchanged columns, and the highest re-identification risk.
+   stand out in unchanged columns, the highest re-identification risk, and what classes suggest of sensitive values.
 3. What to do next: `cli` and the pages of a release say it in their own words, by the commands that apply there.
 
 The terminal, the reports and the notebook display use these lines. They are made from verdicts, findings and counts;
@@ -20,8 +20,10 @@ from shoal.model.policy import MOST_KNOWN, Policy
 from shoal.privacy.attacks.minimality import allowed
 from shoal.privacy.attacks.unchanged import exposed_by
 from shoal.privacy.measures.case import Case
+from shoal.privacy.verdict.models import alpha
 from shoal.reports.wording import asked_for, few, promise, words
 
+LIKELY = 0.5  # share of a sensitive value in a class above which it is said that it can be inferred
 SHOWN = 5  # names of columns or attacks in a line
 
 
@@ -59,6 +61,8 @@ def table_answer(
         ("minimality", _repeated(case, known)),
         *_unchanged(case, verdicts),
         ("", _risk(case, verdicts)),
+        ("", _inferred(case)),
+        ("", _say("rows")),
     ]
     said = [(kind, text) for kind, text in facts if text]
     return Answer(_joined(held), _joined(text for _, text in said), following, frozenset(kind for kind, _ in said))
@@ -151,6 +155,15 @@ def _risk(case: Case, verdicts: Sequence[Verdict]) -> str:
     """Return the highest re-identification risk."""
     fewest = fewest_candidates(case, verdicts)
     return _say("risk", risk=f"{100 / max(fewest, 1):.3g}", items=items_known(case.policy))
+
+
+def _inferred(case: Case) -> str:
+    """Return how sure the class alone makes an attacker of a sensitive value, if it is more likely than not."""
+    shares = {name: float(alpha(counts).max(initial=0.0)) for name, counts in case.counts.items()}
+    worst = max(shares, key=lambda name: shares[name], default=None)
+    if worst is None or shares[worst] <= LIKELY:
+        return ""
+    return _say("inferred", column=repr(worst), share=f"{100 * shares[worst]:.0f}")
 
 
 def set_answer(
