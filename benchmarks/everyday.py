@@ -82,11 +82,28 @@ def ended(command: Sequence[object], loops: Path) -> tuple[int, Spent]:
     """Run a command of the installed program to its end; return its exit code and what it used."""
     command = [installed() / str(command[0]), *command[1:]]
     start = time.perf_counter()
-    process = subprocess.Popen(list(map(str, command)), env=loops_in(loops), stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    process = subprocess.Popen(
+        list(map(str, command)), env=loops_in(loops), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    peak, place = 0.0, Path(f"/proc/{process.pid}/status")
+    while True:
+        # The system counts the memory of this process into `ru_maxrss` of one that it starts.
+        peak = max(peak, *(int(line.split()[1]) / 1024 for line in _lines(place) if line.startswith("VmHWM:")), 0.0)
+        gone, status, used = os.wait4(process.pid, os.WNOHANG)
+        if gone:
+            break
+        time.sleep(0.005)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - start
-    return process.returncode, Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
+    return process.returncode, Spent(used.ru_utime + used.ru_stime, wall, peak)
+
+
+def _lines(place: Path) -> list[str]:
+    """Return the lines of a file of the system, none if it is gone."""
+    try:
+        return place.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return []
 
 
 def hospital(rows: int, folder: Path) -> Path:

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.model.progress import check_limits
 from shoal.recode.groups import Groups, as_places
 from shoal.recode.holders import Holders, Sums, marks_of, total
 
@@ -175,6 +176,7 @@ class _Exchange:
         """
         left = []
         for some in np.array_split(classes, min(TURNS, max(1, classes.size))):
+            check_limits()
             offers = self._offers(some, wide=wide)
             if better:
                 offers = _picked(offers, offers[3] < 0)
