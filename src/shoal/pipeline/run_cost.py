@@ -15,6 +15,7 @@ from shoal.model.policy import Policy
 from shoal.pipeline.grouping import limits_of
 from shoal.pipeline.items import grouped
 from shoal.pipeline.ready import Ready
+from shoal.utility.plane import MOST_ROWS
 
 START = 0.7  # seconds until a command has started
 # Seconds per cell.
@@ -83,7 +84,7 @@ def run_cost(ready: Ready, threads: int, writing: Writing) -> RunCost:
         after += DRAWN + cells * REPORT
     if writing.report and writing.private:
         after += HELD + min(cells, SAMPLED) * HOLD + max(0, cells - SAMPLED) * OF_SAMPLE
-        megabytes += PRIVATE + n * _width(ready) * WIDE
+        megabytes += PRIVATE + min(n, MOST_ROWS) * _width(ready) * WIDE
     refining = _refining(named, task)
     grouping = of_method.seconds + refining
     least = 0.0 if card.growth is USUAL else grouping * (SMALLEST_SHARE if card.ends_early else 1.0)
