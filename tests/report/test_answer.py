@@ -37,7 +37,7 @@ def public(release):
 
 def test_every_constraint_is_stated_in_words_and_as_a_number(release):
     holds, _, _ = public(release)
-    assert "at least 3 matching rows (a class)" in holds
+    assert "with others, at least 3 rows in all (a class)" in holds
     assert "(k = 3). In every class, 'ill' takes at least 2 different values (l = 2)." in holds
     assert "Checked over all 60 rows by independent code." in holds
 
@@ -97,6 +97,7 @@ def test_what_a_class_alone_suggests_of_a_sensitive_value_is_stated_if_it_is_lik
     said = f"For 'ill', the class alone can make an attacker {100 * max(shares):.0f}% sure of one person's value."
     assert max(shares) > 0.5
     assert said in public(made)[1]
+    assert "the class alone" not in public(released([None] * 55 + [f"value {n}" for n in range(5)]))[1]
     assert "the class alone" not in public(released([f"value {n % 20}" for n in range(60)], l=2))[1]
 
 

@@ -89,11 +89,13 @@ def demo(
     """Generate a synthetic hospital table, anonymize it and verify the release: `shoal demo`."""
     from shoal.cli.propose import check_demo, write_sample
     from shoal.io.sample import sample
+    from shoal.pipeline.allowance import allowing
     from shoal.pipeline.line import anonymize
+    from shoal.pipeline.run_cost import Writing
 
     check_demo(output)
     table = sample(rows)
-    with show.progress(log_format):
+    with show.progress(log_format), allowing(None, None, Writing(saved=True, report=True, private=True)):
         # A synthetic table needs no secret seed; a fixed one gives the figures shown in the docs.
         release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0)
         release.save(output / "release", private=output / "private", format="csv")
@@ -344,6 +346,8 @@ def _fail(kind: str, message: str, code: int, *, said: bool = False) -> NoReturn
 def _end_at_once(message: str) -> None:
     """Print the error of a run that takes too much memory, and end the process, from whatever thread."""
     try:
+        if sys.stderr.isatty():  # a progress bar has hidden the cursor
+            sys.stderr.write("\r\x1b[2K\x1b[?25h")
         _fail("InfeasibleError", message, InfeasibleError.exit_code)
     finally:
         os._exit(InfeasibleError.exit_code)

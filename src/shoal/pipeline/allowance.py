@@ -18,7 +18,7 @@ from shoal.errors import InfeasibleError
 from shoal.model.asking import argument, in_megabytes, in_seconds, option
 from shoal.model.policy import Policy
 from shoal.model.progress import announce, budget, checking, reserve, used
-from shoal.pipeline.memory_watch import MemoryWatch, held_memory, watched_memory
+from shoal.pipeline.memory_watch import NEAR, MemoryWatch, held_memory, watched_memory
 from shoal.pipeline.ready import Ready, make_ready
 from shoal.pipeline.run_cost import PROGRAM, RunCost, Writing, rounded, run_cost
 from shoal.pipeline.strictness import Strictness
@@ -103,13 +103,13 @@ def check_affordable(cost: RunCost) -> None:
     allowed = current()
     announce(f"Expected for the whole run: {cost}.")
     if allowed.megabytes is not None:
-        _refuse_memory(cost.megabytes, allowed.megabytes)
+        _refuse_memory(cost.megabytes / NEAR, allowed.megabytes)
     if allowed.seconds is None:
         return
     needed = used() + cost.least + cost.after
     if needed > allowed.seconds:
         raise InfeasibleError(
-            f"anonymize: this run takes at least about {rounded(max(1.0, needed))} s, more than {argument('budget')} "
+            f"anonymize: this run takes at least about {rounded(needed, up=True)} s, more than {argument('budget')} "
             f"({allowed.seconds:g} s). {NOTHING} {MORE_TIME} {_cheaper(allowed.writing)}"
         )
     reserve(MARGIN * cost.after)
@@ -119,8 +119,8 @@ def _refuse_memory(needed: float, allowed: float) -> None:
     """Raise if a run needs more memory than allowed."""
     if needed > allowed:
         raise InfeasibleError(
-            f"anonymize: this run needs about {rounded(needed)} MB, more than {argument('memory')} "
-            f"({allowed:,.0f} MB). {NOTHING} {_cheaper(current().writing)}"
+            f"anonymize: this run needs about {rounded(needed, up=True)} MB, more than {argument('memory')} "
+            f"({allowed:,.4g} MB). {NOTHING} {_cheaper(current().writing)}"
         )
 
 
@@ -149,6 +149,6 @@ def _no_memory(limit: Allowance) -> InfeasibleError:
 
 def _cheaper(writing: Writing) -> str:
     """Return advice on how to make a run cheaper."""
-    if writing.report:
+    if writing.report and writing.private:
         return f"Without reports ({option('report', False)}) a run needs less."
     return "Fewer columns need less: drop those that nobody needs."

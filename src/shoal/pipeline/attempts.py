@@ -26,6 +26,7 @@ def tried(
         control_case(case)  # refuses control rows that lack a quasi-identifier
     reasons = Sentence.joined(list(doubts(case)))
     found, whole = {}, Clock(budget)
+    wanted = list({card.name: card for card in wanted}.values())
     # Those that repeat the release come last, and get the time that the others leave.
     for number, card in enumerate(sorted(wanted, key=lambda card: card.repeats)):
         tick(number, len(wanted))

@@ -45,6 +45,7 @@ from shoal.pipeline.notes import (
     respelt,
     unusual,
     warnings,
+    with_plug_in,
 )
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
@@ -90,8 +91,8 @@ def anonymize(
     threads : int, optional
         Number of threads; all cores if not given. The release does not depend on it.
     budget : float, optional
-        Seconds that the whole run may take. A search stops early with the best result so far; only then may another
-        run give different groups, and a note says so. A run that cannot end in time is refused.
+        Seconds that the whole run may take. A search stops early with the best result so far; then another run may
+        give different groups, and a note says so. A run that cannot end in time is refused.
     memory : str or float, optional
         Memory that the whole run may take: "2GB", or a number of bytes. A run that needs more is refused.
     strict : bool
@@ -202,10 +203,10 @@ def _run(source: Any, wanted: Policy, threads: int, strictness: Strictness) -> R
     del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these
     return_unused_memory()
     measured = taken(release._making.case, [measures.load(name) for name in measures.having("always")])
-    known = {one.name for one in (*measured, *exchanged, *inferred)}  # what a plug-in calls by these names is left out
-    stated = (one for one in partition.findings if built_in or one.name not in known)
-    findings = (*measured, *exchanged, *stated, *inferred)
-    every = (*warnings(recoded, named, findings, release._making.case), *inference, *of_columns, *last)
+    ours = (*measured, *exchanged, *inferred)
+    findings = (*measured, *exchanged, *partition.findings, *inferred) if built_in else with_plug_in(ours, partition)
+    noted = findings if built_in else ours
+    every = (*warnings(recoded, named, noted, release._making.case), *inference, *of_columns, *last)
     all_notes = by_importance(note.suppressed(n, k) for note in every)
     strictness.check_notes(all_notes)
     return_unused_memory()

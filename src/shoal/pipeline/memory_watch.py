@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 EVERY = 0.02  # seconds between two looks
-NEAR = 0.93  # share of the limit from which a run ends in an orderly way
+NEAR = 0.97  # share of the limit from which a run ends in an orderly way
 PAGE = Path("/proc/self/statm")
 
 

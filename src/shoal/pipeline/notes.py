@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.catalogue import attacks, measures, models
 from shoal.model.findings import Finding
 from shoal.model.notes import Note, as_note
+from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.sentences import Rows, Sentence, few, for_page
 from shoal.model.table import Table
@@ -44,6 +46,14 @@ def of_method(notes: Iterable[str], n: int, k: int, *, built_in: bool) -> tuple[
     parts = [(note.fact, note.remedy) for note in map(as_note, notes)]
     sound = [(fact, more) for fact, more in parts if for_page(fact, n, k) and (not more or for_page(more, n, k))]
     return tuple(Note("method", fact, more) for fact, more in sound)
+
+
+def with_plug_in(ours: tuple[Finding, ...], partition: Partition) -> tuple[Finding, ...]:
+    """Return our findings, and those of a plug-in's method that have no name of ours."""
+    sections = (measures, attacks, models)
+    reserved = {name for section in sections for name in (*section.built_in, *section.aliases)}
+    reserved |= {name for one in ours for name in (one.name, one.measure)}
+    return (*ours, *(one for one in partition.findings if not {one.name, one.measure} & reserved))
 
 
 def ended_early(seconds: float | None, *, cut: bool) -> tuple[Note, ...]:

@@ -4,6 +4,7 @@ The method states its own cost on its card. The other steps take a time per cell
 two cores by `python -m benchmarks.estimates`, which also checks the estimates. Compiling the loops is not included.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ REPORT, HOLD = 3e-7, 4e-6  # to make the public report, and that of the holder f
 SAMPLED, OF_SAMPLE = 1_000_000, 8e-7  # cells from which measures of the holder's report use a sample; seconds per cell
 FIXED, DRAWN, HELD = 0.4, 0.3, 0.7  # seconds of measuring and of the two reports for a table of any size
 # Megabytes.
-PROGRAM = 300.0  # of the program
+PROGRAM = 320.0  # of the program
 PER_CELL = 60e-6  # at the peak, besides what the method needs
 PRIVATE, WIDE = 100.0, 20e-6  # of the holder's report, and per cell of a matrix with a column per category
 CATEGORIES = 100  # of a column of that matrix, at most
@@ -65,7 +66,8 @@ class RunCost:
         return self.before + self.grouping + self.after
 
     def __str__(self) -> str:
-        return f"about {rounded(max(1.0, self.seconds))} s and {rounded(max(10.0, self.megabytes))} MB"
+        seconds = self.seconds if self.seconds >= 10 else max(1, round(self.seconds))
+        return f"about {rounded(seconds)} s and {rounded(max(10.0, self.megabytes))} MB"
 
 
 def run_cost(ready: Ready, threads: int, writing: Writing) -> RunCost:
@@ -91,15 +93,17 @@ def run_cost(ready: Ready, threads: int, writing: Writing) -> RunCost:
     return RunCost(name, parameters, choice, START + cells * READ, grouping, least, after, megabytes)
 
 
-def rounded(value: float) -> str:
-    """Write an estimate with two significant digits from 10 on.
+def rounded(value: float, *, up: bool = False) -> str:
+    """Write an estimate with two significant digits; with `up`, never less than it is.
 
     Examples
     --------
-    >>> rounded(1234.5), rounded(3.4)
-    ('1,200', '3')
+    >>> rounded(1234.5), rounded(3.4), rounded(2.02, up=True), rounded(301, up=True)
+    ('1,200', '3.4', '2.1', '310')
     """
-    return f"{float(f'{value:.1e}'):,.0f}"
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    figure = step * (math.ceil(value / step - 0.01) if up else round(value / step))
+    return f"{figure:,.3g}" if figure < 100 else f"{figure:,.0f}"
 
 
 def _task(ready: Ready, policy: Policy, threads: int) -> Task:

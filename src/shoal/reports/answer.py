@@ -6,11 +6,14 @@
 3. What to do next: `cli` and the pages of a release say it in their own words, by the commands that apply there.
 
 The terminal, the reports and the notebook display use these lines. They are made from verdicts, findings and counts;
-of findings that are not public, only what the caller passes is used. Numbers of rows from 1 to k - 1 are withheld.
+of findings that are not public, only what the caller passes is used. Numbers of rows from 1 to k - 1 are withheld;
+shares are not, since anyone can compute them from the release.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from shoal.catalogue import models
 from shoal.errors import listed
@@ -20,10 +23,9 @@ from shoal.model.policy import MOST_KNOWN, Policy
 from shoal.privacy.attacks.minimality import allowed
 from shoal.privacy.attacks.unchanged import exposed_by
 from shoal.privacy.measures.case import Case
-from shoal.privacy.verdict.models import alpha
 from shoal.reports.wording import asked_for, few, promise, words
 
-LIKELY = 0.5  # share of a sensitive value in a class above which it is said that it can be inferred
+LIKELY = 0.505  # share of a sensitive value in a class above which it is said that it can be inferred
 SHOWN = 5  # names of columns or attacks in a line
 
 
@@ -158,12 +160,26 @@ def _risk(case: Case, verdicts: Sequence[Verdict]) -> str:
 
 
 def _inferred(case: Case) -> str:
-    """Return how sure the class alone makes an attacker of a sensitive value, if it is more likely than not."""
-    shares = {name: float(alpha(counts).max(initial=0.0)) for name, counts in case.counts.items()}
-    worst = max(shares, key=lambda name: shares[name], default=None)
-    if worst is None or shares[worst] <= LIKELY:
+    """Return how sure a class alone makes an attacker of a sensitive value, for columns in which it is likely."""
+    shares = {name: _greatest_share(case, name) for name in case.counts}
+    likely = {name: share for name, share in shares.items() if share > LIKELY}
+    if not likely:
         return ""
-    return _say("inferred", column=repr(worst), share=f"{100 * shares[worst]:.0f}")
+    return _say("inferred", columns=_named(list(likely)), share=_percent(max(likely.values())))
+
+
+def _greatest_share(case: Case, name: str) -> float:
+    """Return the greatest share of a sensitive value in a class; that a value is missing is not one."""
+    counts, codes = case.counts[name], case.sensitive[name].codes
+    missing = np.unique(codes[case.released.column(name).is_null().to_numpy()])
+    return float(counts.share[~np.isin(counts.value, missing)].max(initial=0.0))
+
+
+def _percent(share: float) -> str:
+    """Return a share above one half as a percentage that is never rounded up to certainty or down to one half."""
+    if share == 1:
+        return "100%"
+    return "more than 99%" if share > 0.99 else f"{max(51, round(100 * share))}%"
 
 
 def set_answer(

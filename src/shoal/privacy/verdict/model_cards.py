@@ -31,8 +31,8 @@ def _beta(kind: str) -> Callable[[Constraints], float | None]:
     symbol="k",
     set_by=("k",),
     promise=(
-        "Anyone who knows all quasi-identifiers of a person finds at least {asked} matching rows (a class), and cannot "
-        "tell which of them is that person's."
+        "Every row shares all its published quasi-identifiers with others, at least {asked} rows in all (a class). "
+        "Whoever finds a person's class cannot tell which of its rows is that person's."
     ),
     leaves_open=(
         "It does not protect what these rows have in common. If all of them show the same illness, the "
