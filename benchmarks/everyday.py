@@ -2,8 +2,8 @@
 
 Parts: first (the first use after installing, no loop compiled), again (the same commands once more), reports, million,
 large, explore, size. shoal is installed by pip into a fresh environment, without extras, and runs there. Each figure is
-of a whole command in a process of its own, with the processes that it starts: CPU seconds of all of them, and the peak
-memory of the largest. "before" is what was measured on two cores when this benchmark was made.
+of a whole command in a process of its own: CPU seconds, with those of the processes that it starts, and the peak memory
+of the command itself. "before" is what was measured on two cores when this benchmark was made.
 """
 
 import atexit
@@ -39,7 +39,7 @@ assert all(verdict.holds for verdict in release.verdicts)
 
 @dataclass(frozen=True)
 class Spent:
-    """What a process and those that it started used: CPU seconds, seconds on the wall, megabytes at the peak."""
+    """What a process used: CPU seconds, also of those it started, seconds on the wall, megabytes at the peak."""
 
     cpu: float
     wall: float
